@@ -1,6 +1,8 @@
-// host_if as a device under test: its streams by name, and the few plain ports, the same for RTL and model.
+// host_if as a device under test: its streams by name, and the few plain ports, the same for RTL
+// and model.
 //
-//   HostIfDut<VHostIf> dut;  dut.restart(pace);  dut.configure({.bus_master = 1, ...});  dut.admin_rd_req.put({...});
+//   HostIfDut<VHostIf> dut;  dut.restart(pace);
+//   dut.configure({.bus_master = 1, ...});  dut.admin_rd_req.put({...});
 #pragma once
 
 #include <cstring>

@@ -1,9 +1,11 @@
 // host_if_gather (with host_if_cut): the extents of a packet, at any alignment and of any length,
-// become reads whose bytes stand dense in the client's ring; a packet is whole when all is back.
+// become reads whose bytes are dense in the client's ring. A packet is whole when all its bytes are
+// back.
 //
-// Host memory is a function of the address. The test answers the reads in any order, lays the bytes
-// where each read said, and when a packet is whole compares its words with its extents' bytes. A
-// length of 0 is never asked (theory-of-operation, tpt), except of a failed check.
+// Host memory is a function of the address. The test answers the reads in any order and writes the
+// bytes where each read asked for them. When a packet is whole, the test compares its words with
+// its extents' bytes. tpt never sends a length of 0 except for a failed check (theory-of-operation,
+// tpt).
 #include <cstring>
 
 #include "VHostIfGather.h"
@@ -18,7 +20,7 @@ namespace {
 
 using namespace rnic;  // NOLINT: a test
 
-struct Payload {  // of host_if_rd
+struct Payload {  // the payload client of host_if_rd
   using V = VHostIfGather;
   static constexpr unsigned kTags = 78, kTagBase = 50, kWords = 1024, kWordBase = 0;
 };
@@ -49,10 +51,10 @@ class HostIfGatherTest : public testing::Test {
   };
   struct Packet {
     uint32_t length = 0;
-    uint64_t base = 0;  // word of the ring, counted on
+    uint64_t base = 0;  // word of the ring; does not wrap
     std::vector<spec::Extent> extents;
-    std::vector<uint64_t> chunks;  // those of the extents taken so far
-    bool complete = false;         // the last extent was taken
+    std::vector<uint64_t> chunks;  // of the extents accepted so far
+    bool complete = false;         // the last extent was accepted
     uint64_t freed = 0;            // words
     [[nodiscard]] uint64_t words() const { return (length + 63) / 64; }
   };
@@ -63,8 +65,8 @@ class HostIfGatherTest : public testing::Test {
     uint8_t epoch = 0;
     bool real = false, last = false, done = false, issued = false;
     spec::RdStatus status{};
-    uint64_t pos = 0;  // as the read said
-    unsigned tag = 0;  // likewise, of this client's
+    uint64_t pos = 0;  // position given by the read
+    unsigned tag = 0;  // tag given by the read, of this client
   };
 
   Dut dut;
@@ -79,9 +81,9 @@ class HostIfGatherTest : public testing::Test {
   std::vector<uint8_t> ring = std::vector<uint8_t>(kBytes);
   uint64_t given = 0, opened = 0, opening = 0, wholes = 0, releasing = 0, extent = 0;
   uint64_t allocated = 0, freed = 0;           // words
-  uint64_t issued = 0, retired = 0, back = 0;  // chunks looked at; all before back are done
+  uint64_t issued = 0, retired = 0, back = 0;  // issued: chunks walked; all before back are done
   std::vector<uint64_t> out;                   // chunks whose reads are outstanding
-  int64_t ending = -1;                         // chunk whose end is shown in this cycle
+  int64_t ending = -1;                         // chunk whose end is reported in this cycle
   uint64_t freeing = 0;
   uint64_t reads = 0;
   unsigned last_tag = 0;
@@ -146,14 +148,15 @@ class HostIfGatherTest : public testing::Test {
     static constexpr uint32_t kLow[] = {0, 1, 63, 64, 65, 4095, 4032, 4033, 2048};
     uint64_t page = rng.next() >> 12;
     if (rng.percent(20)) page |= 0xfffff;  // the next page is above 4 GiB
-    page &= ~(uint64_t{1} << 51);          // an extent does not run round
+    page &= ~(uint64_t{1} << 51);          // an extent does not wrap at 2^64
     uint64_t low = rng.percent(60) ? kLow[rng.below(std::size(kLow))] : rng.below(4096);
     if (rng.percent(25))
       low = (8192 - length % 4096 + rng.below(2)) % 4096;  // ends at a page's end
     return page << 12 | low;
   }
 
-  /// A packet and its extents; which one fails is decided here, when DMA is off by the run.
+  /// Sends a packet and its extents. The packet fixes which extent fails its check. Failures with
+  /// DMA off are decided when an extent is accepted.
   void give(Packet p) {
     for (size_t i = 0; i < p.extents.size(); i++) {
       p.extents[i].last = i + 1 == p.extents.size();
@@ -189,7 +192,7 @@ class HostIfGatherTest : public testing::Test {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < count && sum < limit; i++) {
       p.extents.push_back(some_extent(limit - sum));
-      if (p.length != 0 && i + 1 == count) {  // all that is left
+      if (p.length != 0 && i + 1 == count) {  // the rest of the limit
         p.extents.back().length = static_cast<uint32_t>(limit - sum);
       }
       sum += p.extents.back().length;
@@ -299,7 +302,7 @@ class HostIfGatherTest : public testing::Test {
     if (!running) return;
     auto& t = dut.top();
     freed += freeing;
-    sample_retired();  // all of these before this cycle's extent and end: none acts at once
+    sample_retired();  // all of these before this cycle's extent and end, which take effect later
     sample_read();
     if (ending >= 0) chunks[static_cast<size_t>(ending)].done = true;
     if (dut.ext.taken()) {
@@ -386,7 +389,7 @@ class HostIfGatherTest : public testing::Test {
     met("all tags out", issued - back == B::kTags);
   }
 
-  // An extent is retired when all that came before it is back: chunks are walked in order.
+  // An extent is retired when everything before it is back: chunks are walked in order.
   void sample_retired() {
     auto& t = dut.top();
     if (t.retired_o == 0) return;
@@ -444,7 +447,7 @@ TYPED_TEST(HostIfGatherTest, ExtentsBecomeDenseWords) {
       if (this->HasFatalFailure()) return;
     }
   });
-  this->met("ends out of order", TypeParam::kTags == 1);  // with one there is none
+  this->met("ends out of order", TypeParam::kTags == 1);  // one tag cannot end out of order
   this->met("extent of 4097", TypeParam::kWords == 64);   // too long for the ring
   this->off_at_times = false;
   this->hold_percent = 10;
@@ -460,7 +463,7 @@ TYPED_TEST(HostIfGatherTest, ExtentsBecomeDenseWords) {
   EXPECT_GT(this->reads, 2000U);
 }
 
-TYPED_TEST(HostIfGatherTest, StartsAnewAfterAReset) {  // with reads out and packets half taken
+TYPED_TEST(HostIfGatherTest, StartsAnewAfterAReset) {  // reads outstanding, packets half accepted
   for (int i = 0; i < 20 && !this->HasFatalFailure(); i++) {
     this->start({20, 20}, 2);
     this->run(6);
@@ -472,7 +475,7 @@ TYPED_TEST(HostIfGatherTest, StartsAnewAfterAReset) {  // with reads out and pac
   this->finish();
 }
 
-// The header: a read a cycle, a packet every 2.
+// The header: one read per cycle, one packet every 2 cycles.
 using HostIfGatherRateTest = HostIfGatherTest<Payload>;
 TEST_F(HostIfGatherRateTest, AReadACycleAndAPacketEveryTwo) {
   off_at_times = false;
@@ -491,7 +494,7 @@ TEST_F(HostIfGatherRateTest, AReadACycleAndAPacketEveryTwo) {
   uint64_t from = dut.now();
   finish();
   EXPECT_LE(dut.now() - from, 400U + 20 + 20);
-  for (int i = 0; i < 8; i++) give(packet(128 * 64));  // all the ring
+  for (int i = 0; i < 8; i++) give(packet(128 * 64));  // each fills the ring
   from = dut.now();
   dut.run_until([&] { return issued == 200 + 8 * 64; });
   EXPECT_LE(dut.now() - from, 8U * (64 + 1) + 10);

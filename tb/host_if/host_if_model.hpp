@@ -1,5 +1,5 @@
-// The model's host_if behind the face of HostIfDut. Packets and pieces are whole for it: here they
-// become beats and extents one by one. Whose turn it is on PCIe is random.
+// The model's host_if behind the interface of HostIfDut. The model handles whole packets and
+// pieces: this file splits them into beats and extents. The order of clients on PCIe is random.
 #pragma once
 
 #include <array>
@@ -114,13 +114,13 @@ struct HostIfModelDut : PacedDut {
     void cq_doorbell(const spec::CqDoorbell& db) override { d.cq_doorbell.push(db); }
     void eq_doorbell(const spec::EqDoorbell& db) override { d.eq_doorbell.push(db); }
     void admin_doorbell(const spec::AdminDoorbell& db) override { d.admin_doorbell.push(db); }
-    void dev_cfg(const spec::DevCfg&) override {}  // the bench asks
+    void dev_cfg(const spec::DevCfg&) override {}  // the bench reads it
     void place_done(const spec::PlaceDone& done) override { d.place_done.push(done); }
     void word_done() override {}  // the words are tested on RTL (host_if_qn1_test)
     void retired(const spec::Retired& r) override {
       (d.accepting_ ? d.wr_retired : d.rd_retired).push(r);
     }
-    void msix_unmasked() override {}  // write() asks each time
+    void msix_unmasked() override {}  // write() polls each time
     uint64_t device_time() const override { return d.now() - d.born_; }
     bool ready() const override { return d.ready_; }
     bool fatal() const override { return d.fatal_; }
@@ -129,9 +129,9 @@ struct HostIfModelDut : PacedDut {
   };
   struct Response {
     uint64_t value = 0;
-    Counts behind{};  // packets of each client that must have left before
+    Counts behind{};  // packets of each client that must be sent before
   };
-  struct Extents {  // groups that are whole, and one that is coming
+  struct Extents {  // whole groups, and one still coming
     std::deque<model::ExtentList> whole;
     model::ExtentList coming;
     void add(PacedIn<spec::Extent>& in) {
@@ -158,7 +158,7 @@ struct HostIfModelDut : PacedDut {
                           .data = {}};
       std::memcpy(&m.value, r.data.data(), sizeof m.value);
       if (r.bytes == 64) m.data = Payload::copy_of(r.data);
-      host_->bar.write(m);  // a read, too: it may stand behind half a push
+      host_->bar.write(m);  // a read, too: it may be ordered after half a push
       if (!m.is_write) responses_.push({host_->bar.read(m.bar, m.offset, m.bytes), accepted_});
     }
     if (!responses_.ready() || !mmio_rsp.ready()) return;
@@ -180,7 +180,7 @@ struct HostIfModelDut : PacedDut {
     if (cq_wr.offers() && !cqs_.full()) cqs_.push(cq_wr.pop()), accepted_[1]++;
     if (admin_wr.offers() && !admins_.full()) admins_.push(admin_wr.pop()), accepted_[2]++;
   }
-  /// A packet of this client begins.
+  /// Starts a packet of this client. Returns false if there is none.
   bool begin(Writer w) {
     if (w == Writer::kWord) return false;  // its words are tested on RTL
     if (w == Writer::kPlace) {
@@ -189,7 +189,7 @@ struct HostIfModelDut : PacedDut {
     } else if (w == Writer::kAdmin) {
       if (!admins_.ready()) return false;
       host_->wr.put(admins_.pop());
-    } else if (!cqs_.empty() || cq_wr.offers()) {  // a pending message is behind what cq has given
+    } else if (!cqs_.empty() || cq_wr.offers()) {  // a pending message comes after cq's items
       if (!cqs_.ready()) return false;
       host_->wr.put(cqs_.pop());
     } else {
@@ -208,7 +208,7 @@ struct HostIfModelDut : PacedDut {
     }
     if (!writing_) return;
     if (!tlp_) {
-      if (!dma_wr.takes()) return;  // what leaves is decided when it leaves
+      if (!dma_wr.takes()) return;  // the TLP is decided when it is sent
       tlp_ = host_->wr.next(*writing_);
       sent_ = 0;
     }
@@ -221,7 +221,7 @@ struct HostIfModelDut : PacedDut {
     if (!std::exchange(own_, false)) left_[static_cast<size_t>(*writing_)]++;
     writing_.reset();
   }
-  /// A beat of the TLP, if the root takes it; true: that was the last.
+  /// Sends a beat of the TLP, if the root accepts it. Returns true for the last beat.
   bool beat_left() {
     if (!dma_wr.takes()) return false;
     const auto rest = tlp_->data.bytes().subspan(sent_);
@@ -310,13 +310,13 @@ struct HostIfModelDut : PacedDut {
   PacedFifo<spec::AdminWr> admins_{*this, "admins", sizes().fifo_depth};
   PacedFifo<model::PayloadFetch> fetches_{*this, "fetches", sizes().fifo_depth};
   Extents tx_extents_, place_extents_;
-  std::vector<uint8_t> piece_;  // that is coming
+  std::vector<uint8_t> piece_;  // the piece that is coming
   Counts accepted_{}, left_{};  // packets, by client
   std::optional<Writer> writing_;
   std::optional<model::WriteTlp> tlp_;
-  size_t sent_ = 0;         // of it
-  bool accepting_ = false;  // what comes back is a place_extent
-  bool own_ = false;        // what is written is host_if's own: an interrupt that was pending
+  size_t sent_ = 0;         // bytes of tlp_ sent
+  bool accepting_ = false;  // a place_extent is being accepted
+  bool own_ = false;        // the write is host_if's own: a pending interrupt
   ClientTap read_tap_, write_tap_;
   uint64_t place_beats_ = 0, born_ = 0;
   bool ready_ = false, fatal_ = false;

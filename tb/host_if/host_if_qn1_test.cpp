@@ -1,5 +1,5 @@
 // host_if for unit atomic: reads of old values (qn1_rd) and stores of words (word_wr), beside the
-// other clients. RTL alone. The bench is PCIe's root on one side and the clients on the other.
+// other clients. RTL only. The bench is PCIe's root on one side and the clients on the other.
 #include <gtest/gtest.h>
 
 #include "VHostIf.h"
@@ -19,7 +19,7 @@ template <class D>
 class HostIfQn1Test : public testing::Test {
  protected:
   using Root = RootPort<D>;
-  static constexpr uint64_t kRead = Root::kBase;                // 2 MiB that are read
+  static constexpr uint64_t kRead = Root::kBase;                // 2 MiB of source data
   static constexpr uint64_t kPlace = Root::kBase + (2U << 20);  // written by place
   static constexpr uint64_t kSmall = Root::kBase + (3U << 20);  // written by cq and admin
   static constexpr uint64_t kWords = kSmall + (1U << 19);       // written by word_wr
@@ -35,7 +35,7 @@ class HostIfQn1Test : public testing::Test {
     dut.configure(cfg);
     root.limits(cfg.mps, cfg.mrrs, 64);
     write(spec::kDevCtrlOffset, 1);
-    EXPECT_EQ(read(spec::kDevCtrlOffset) & 1, 1U);  // behind the write: DMA is on
+    EXPECT_EQ(read(spec::kDevCtrlOffset) & 1, 1U);  // after the write: DMA is on
     dut.settle(20);
     words.clear(), places.clear(), reads.clear();
     left = placed = word_reports = place_reports = 0;
@@ -58,11 +58,11 @@ class HostIfQn1Test : public testing::Test {
     return value;
   }
 
-  // --- words, and places beside them
-  std::deque<spec::WordWr> words;  // put and not on PCIe yet
-  std::deque<size_t> places;       // likewise: bytes
+  // --- words, with places beside them
+  std::deque<spec::WordWr> words;  // put, not yet on PCIe
+  std::deque<size_t> places;       // likewise: sizes in bytes
   uint64_t left = 0, placed = 0, word_reports = 0, place_reports = 0, base = 0;
-  bool inside = false;  // a place packet
+  bool inside = false;  // within a place packet
 
   void word(uint64_t address) {
     words.push_back({.address = address & ~uint64_t{7}, .data = rng.next()});
@@ -142,8 +142,8 @@ class HostIfQn1Test : public testing::Test {
 using Duts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, true>>;
 TYPED_TEST_SUITE(HostIfQn1Test, Duts);
 
-/// Words beside packets of all other writers: each is one TLP of 8 bytes, none inside a packet, and
-/// each has one word_done, after it was accepted.
+/// Words beside packets of all other writers: each word is one TLP of 8 bytes and never within a
+/// packet. Each word has one word_done, after it was accepted.
 TYPED_TEST(HostIfQn1Test, WordsAndPlacesInterleave) {
   each_pace([this](Pace pace) {
     auto& d = this->dut;
@@ -184,7 +184,7 @@ TYPED_TEST(HostIfQn1Test, WordsAndPlacesInterleave) {
   });
 }
 
-/// atomic does not take word_done: dma_wr goes on, and each word is reported later.
+/// atomic stalls word_done: dma_wr goes on, and each word is reported later.
 TYPED_TEST(HostIfQn1Test, WordDoneHoldsNobody) {
   this->start({0, 0});
   this->watch();
@@ -207,7 +207,7 @@ TYPED_TEST(HostIfQn1Test, CountsWrap) {
   this->expect_all_stored(kMany);
 }
 
-/// An answer to an MMIO read follows the words that were accepted before the read.
+/// A response to an MMIO read comes after the words that were accepted before the read.
 TYPED_TEST(HostIfQn1Test, AnAnswerWaitsForAcceptedWords) {
   auto& d = this->dut;
   for (unsigned wait = 0; wait < 24; wait++) {
@@ -264,8 +264,8 @@ TYPED_TEST(HostIfQn1Test, AnswersAndWordsAtRandom) {
   });
 }
 
-/// Old values, in the order of their requests, from a root that answers in any order; beside sq and
-/// payload, under its own client code and tags.
+/// Old values come in the order of their requests, from a root that answers in any order. Reads of
+/// sq and payload run beside them. qn1 has its own client code and tags.
 TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
   each_pace([this](Pace pace) {
     auto& d = this->dut;
@@ -303,7 +303,7 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
   });
 }
 
-/// 64 reads are outstanding (one in the minimum build), and all others go on meanwhile.
+/// 64 reads are outstanding (one in the minimum build); all other clients go on meanwhile.
 TYPED_TEST(HostIfQn1Test, AllTagsAreOutstanding) {
   auto& d = this->dut;
   this->start({0, 0});
@@ -319,7 +319,7 @@ TYPED_TEST(HostIfQn1Test, AllTagsAreOutstanding) {
   EXPECT_EQ(d.sq_rd.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
 }
 
-/// Its consumer does not take qn1_rd: others are read all the same.
+/// The consumer stalls qn1_rd: reads of other clients go on.
 TYPED_TEST(HostIfQn1Test, AStalledConsumerHoldsNobody) {
   auto& d = this->dut;
   this->start({0, 0});
@@ -333,7 +333,7 @@ TYPED_TEST(HostIfQn1Test, AStalledConsumerHoldsNobody) {
   this->check_reads();
 }
 
-/// A word that is reported is what a read finds.
+/// A read after word_done returns the word.
 TYPED_TEST(HostIfQn1Test, AReadSeesTheWordThatIsDone) {
   each_pace([this](Pace pace) {
     auto& d = this->dut;
@@ -371,7 +371,7 @@ TYPED_TEST(HostIfQn1Test, ReadErrors) {
   });
 }
 
-/// Completions that are wrong or never come: the read fails, with `aborted`, it alone, and is
+/// Completions that are wrong or never come: only their read fails, with `aborted`, and it is
 /// counted.
 TYPED_TEST(HostIfQn1Test, CompletionsOfAWrongLengthOrTime) {
   constexpr uint32_t kTimeout = 2000;
@@ -389,18 +389,19 @@ TYPED_TEST(HostIfQn1Test, CompletionsOfAWrongLengthOrTime) {
         this->read_word(a + 0x2000 + 8 * i);
       }
       this->check_reads();
-      this->dut.cycles(4 * kTimeout);  // the last late ones
+      this->dut.cycles(4 * kTimeout);  // the last late completions
       this->dut.settle();
       EXPECT_EQ(this->read(spec::kCplUnexpectedOffset, 8), this->root.counts.unexpected);
       EXPECT_EQ(this->read(spec::kCplMalformedOffset, 8), this->root.counts.malformed);
       EXPECT_EQ(this->read(spec::kCplTimedOutOffset, 8), this->root.counts.timed_out);
-      for (unsigned i = 0; i < 70; i++) this->read_word(a + 8 * i);  // each tag again
+      for (unsigned i = 0; i < 70; i++) this->read_word(a + 8 * i);  // uses each tag again
       this->check_reads();
     });
   }
 }
 
-/// Off: reads are unsupported; words are dropped, are done all the same, and hold no answer.
+/// Bus master off: reads are unsupported. Words are dropped but reported as done, and delay no
+/// response.
 TYPED_TEST(HostIfQn1Test, BusMasterOff) {
   for (bool by_register : {false, true}) {
     this->start({20, 20});
@@ -423,7 +424,7 @@ TYPED_TEST(HostIfQn1Test, BusMasterOff) {
   }
 }
 
-/// A word a cycle; its latency; a read every two cycles.
+/// One word per cycle; its latency; one read every two cycles.
 TYPED_TEST(HostIfQn1Test, Throughput) {
   if constexpr (!TypeParam::kMinimum) {
     auto& d = this->dut;

@@ -1,8 +1,8 @@
-// host_if_realign: the dense words of a packet leave as TLPs of the lengths that the chunks say,
-// each dense from lane 0, whatever the alignment of one chunk behind the other.
+// host_if_realign: the dense words of a packet are sent as TLPs of the lengths that the chunks
+// give. Each TLP is dense from lane 0, whatever the alignment from one chunk to the next.
 //
-// The reference is a byte array a packet, cut where the chunks cut it. Words of the four clients
-// are on offer together; lanes behind a packet's last byte hold garbage.
+// The reference is a byte array per packet, cut where the chunks cut it. Words of the four clients
+// are valid together. Lanes after a packet's last byte contain garbage.
 #include <cstring>
 #include <set>
 
@@ -85,7 +85,7 @@ class HostIfRealignTest : public testing::Test {
     } else if (client == 3) {
       lengths.push_back(8);
       met("packet of a word");
-    } else {  // of one word; at times a page ends inside
+    } else {  // of one word; at times a page boundary lies within it
       const uint32_t limit = client == 1 ? 32 : 64;
       const auto total = rng.percent(30) ? limit : static_cast<uint32_t>(rng.between(1, limit));
       const auto part = static_cast<uint32_t>(rng.percent(30) ? rng.below(total) : 0);
@@ -119,7 +119,7 @@ class HostIfRealignTest : public testing::Test {
       for (unsigned edge : {1U, 63U, 64U, 65U, 4096U}) {
         if (n == edge) met(fmt::format("chunk of {}", edge));
       }
-      const uint64_t held = (64 - at % 64) % 64;  // bytes left of the word that was taken
+      const uint64_t held = (64 - at % 64) % 64;  // bytes left of the word accepted last
       shifts.insert(at % 64);
       met("chunk inside the word that is held", n < held);
       met("chunk up to that word's end", n == held);
@@ -229,7 +229,8 @@ TEST_F(HostIfRealignTest, StartsAnewAfterAReset) {
   }
 }
 
-// The header: a beat a cycle at any alignment, no gap between chunks or packets. Latency 2 cycles.
+// The header: one beat per cycle at any alignment, with no gap between chunks or packets. Latency 2
+// cycles.
 TEST_F(HostIfRealignTest, NoGap) {
   start({});
   for (int i = 0; i < 300; i++) give();

@@ -1,9 +1,10 @@
-// host_if_reorder with host_if_tags: each answer's bytes stand where its tag says, whatever the
-// order, the pieces and the place in a ring; nothing else in the buffer changes, whatever PCIe sends.
+// host_if_reorder with host_if_tags: the bytes of each completion are written where its tag points,
+// whatever the order, the pieces and the position in a ring. Nothing else in the buffer changes,
+// whatever PCIe sends.
 //
-// The reference is an array of bytes. Pieces are cut anywhere and come in any order between tags;
-// the rings are filled to the last byte and emptied in their order, while the read port also looks
-// at other words at random.
+// The reference is an array of bytes. Pieces are cut anywhere and come in any order between tags.
+// The rings are filled to the last byte and emptied in order, while the read port also reads other
+// words at random.
 #include <cstring>
 #include <set>
 
@@ -21,7 +22,7 @@ struct Default {  // the sizes of host_if_rd
   using V = VHostIfReorder;
   static constexpr unsigned kTags = 192, kPayload = 1024, kSmall = 128;
 };
-struct Minimum {  // and shorter rings than those of the minimum build, to run round often
+struct Minimum {  // shorter rings than in the minimum build, which wrap often
   using V = VHostIfReorderMin;
   static constexpr unsigned kTags = 8, kPayload = 128, kSmall = 16;
 };
@@ -34,16 +35,16 @@ class HostIfReorderTest : public testing::Test {
   static constexpr unsigned kWords = B::kPayload + 4 * B::kSmall;
   struct Read {
     unsigned tag = 0, ring = 0;
-    uint64_t at = 0;  // byte of the ring, counted on
+    uint64_t at = 0;  // byte of the ring; does not wrap
     uint32_t length = 0, come = 0;
     bool ended = false;
     uint64_t issued = 0;
-    bool never = false;  // nobody answers it, or no longer
+    bool never = false;  // it gets no completion, or no further one
   };
   struct Ring {
     uint64_t base, bytes;
-    uint64_t head = 0, tail = 0;  // bytes given and taken back, counted on
-    uint64_t word = 0;            // next one to be read of the oldest read
+    uint64_t head = 0, tail = 0;  // bytes allocated and released; do not wrap
+    uint64_t word = 0;            // next word to read of the oldest read
     std::deque<std::shared_ptr<Read>> reads;
     [[nodiscard]] uint64_t place(uint64_t at) const { return base + at % bytes; }
     [[nodiscard]] uint64_t room() const { return bytes - (head - tail); }
@@ -60,12 +61,12 @@ class HostIfReorderTest : public testing::Test {
   bool begins = true, releases = true;
   std::vector<Ring> rings;
   std::map<unsigned, std::shared_ptr<Read>> live;  // by tag
-  std::shared_ptr<Read> piece;                     // whose piece is under way
+  std::shared_ptr<Read> piece;                     // the read whose piece is being sent
   uint32_t piece_left = 0;
   std::deque<End> ends;
-  std::vector<int> mem;        // -1: not known
-  std::vector<uint64_t> sure;  // first cycle in which a read of the byte sees it
-  int64_t asked = -1;          // word that the read port was asked for
+  std::vector<int> mem;        // -1: unknown
+  std::vector<uint64_t> sure;  // first cycle in which a read of the byte returns it
+  int64_t asked = -1;          // word requested at the read port
   std::array<int, 64> want{};
   uint64_t reads_checked = 0, ended_reads = 0, last_beat = 0;
   unsigned last_tag = 0;
@@ -114,7 +115,7 @@ class HostIfReorderTest : public testing::Test {
     rings.push_back({0, 64ULL * B::kPayload, 0, 0, 0, {}});
     for (unsigned r = 0; r < 4; r++)
       rings.push_back({64ULL * (B::kPayload + r * B::kSmall), 64ULL * B::kSmall, 0, 0, 0, {}});
-    for (Ring& ring : rings)  // the end is near, now and then by whole words
+    for (Ring& ring : rings)  // starts near the end, at times by whole words
       ring.head = ring.tail =
           ring.bytes - (rng.percent(60) ? 64 * rng.between(1, 4) : rng.between(1, 1000));
     live.clear();
@@ -136,7 +137,7 @@ class HostIfReorderTest : public testing::Test {
   }
   bool running = false;
 
-  void quiet() {  // garbage beside valid
+  void quiet() {  // garbage on inputs that are not valid
     auto& t = dut.top();
     t.begin_valid_i = t.sent_valid_i = t.rsp_valid_i = t.read_i = 0;
     tb::set(t.begin_length_i, rng.next());
@@ -158,7 +159,7 @@ class HostIfReorderTest : public testing::Test {
   void drive() {
     quiet();
     if (!running) return;
-    answer();  // before begin: the answer to a read begins in the cycle after it
+    answer();  // before begin: the completion of a read begins one cycle after the read
     begin();
     read();
   }
@@ -176,7 +177,7 @@ class HostIfReorderTest : public testing::Test {
     const size_t in_use = live.size() + held.size() + stray.size();
     if (!begins || rng.percent(pace.idle) || in_use >= std::min(most_live, B::kTags)) return;
     Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 4)];
-    if (rng.percent(30)) {  // the next packet begins a word
+    if (rng.percent(30)) {  // the next packet starts at a word boundary
       const uint64_t up = (64 - ring.head % 64) % 64;
       if (up < ring.room() && (ring.reads.empty() || up != 0)) pad(ring, up);
     }
@@ -214,7 +215,7 @@ class HostIfReorderTest : public testing::Test {
     met("a tag again after its error", failed_tags.erase(r->tag) != 0);
     if (ring.room() == 0) met(r->ring == 0 ? "payload full" : "small ring full");
   }
-  // Bytes that no read fills: part of the ring as an ended read without bytes.
+  // Bytes that no read fills: modelled as an ended read without bytes.
   void pad(Ring& ring, uint64_t bytes) {
     if (bytes == 0) return;
     auto r = std::make_shared<Read>();
@@ -226,7 +227,7 @@ class HostIfReorderTest : public testing::Test {
     ring.reads.push_back(r);
   }
 
-  // Beats of a piece that counts for nothing. `ends`: with its last beat a held tag is free.
+  // Beats of a piece that must be discarded. `ends`: its last beat frees a held tag.
   struct Stray {
     unsigned tag = 0;
     unsigned beats = 0;
@@ -242,9 +243,9 @@ class HostIfReorderTest : public testing::Test {
   uint32_t timeout = 0;
   unsigned never_percent = 0, wrong_percent = 0, most_live = B::kTags;
   std::map<unsigned, uint64_t> ended_at;
-  std::map<unsigned, uint64_t> freed;  // tags that were held, when they were free again
+  std::map<unsigned, uint64_t> freed;  // tags that were held, and when they were freed
 
-  /// gather gives a tag again some cycles after its end; a stray piece has begun by then.
+  /// gather reuses a tag some cycles after its end; a stray piece has begun by then.
   bool awaits_stray(unsigned tag) const {
     if (const auto it = ended_at.find(tag); it != ended_at.end() && it->second >= dut.now())
       return true;
@@ -265,7 +266,7 @@ class HostIfReorderTest : public testing::Test {
     ASSERT_TRUE(r.never) << "a read that is answered ends by itself";
     ASSERT_EQ(status, static_cast<unsigned>(spec::RdStatus::kAborted));
     const uint64_t age = dut.now() - r.issued;
-    ASSERT_GE(age + 2 * B::kTags, timeout);  // a walk may be held up
+    ASSERT_GE(age + 2 * B::kTags, timeout);  // a walk may be delayed
     ASSERT_LE(age, timeout + timeout / 2 + 2 * B::kTags + 10);
     faults(r.come == 0 ? "a read times out before any byte" : "a read times out between pieces");
     expected.timed_out++;
@@ -295,7 +296,7 @@ class HostIfReorderTest : public testing::Test {
       }
       const auto it = freed.find(tag);
       if (it != freed.end() && it->second + 4 > dut.now()) continue;
-      if (bit && live.contains(tag) && live[tag]->never) continue;  // its end is on its way
+      if (bit && live.contains(tag) && live[tag]->never) continue;  // its end is due soon
       ASSERT_FALSE(bit) << "tag " << tag << " is held, cycle " << dut.now();
     }
   }
@@ -326,7 +327,7 @@ class HostIfReorderTest : public testing::Test {
     stray.pop_front();
     return true;
   }
-  /// What a root should not send, when no piece is under way.
+  /// Sends a piece that a root should not send, when no other piece is in flight.
   void misbehave() {
     const auto beats = [&] { return static_cast<unsigned>(rng.between(1, 4)); };
     if (!held.empty() && rng.percent(40)) {
@@ -341,7 +342,7 @@ class HostIfReorderTest : public testing::Test {
     faults(tag < B::kTags ? "a piece for a free tag" : "a piece for a tag that does not exist");
     stray.push_back({tag, beats(), rng.percent(50)});
   }
-  /// A beat that ends its read wrongly, the rest of whose piece is discarded.
+  /// A beat that ends its read wrongly; the rest of its piece is discarded.
   void answer_wrongly() {
     Read& r = *piece;
     const uint32_t left = r.length - r.come;
@@ -425,7 +426,7 @@ class HostIfReorderTest : public testing::Test {
       met(r.come == 0 ? "error before any byte" : "error after bytes");
       met("error with data", rsp.keep != 0);
       failed_tags.insert(r.tag);
-      if (rsp.is_last == 0) {  // more may come
+      if (rsp.is_last == 0) {  // more beats may come
         held[r.tag] = now;
         faults("a tag is held");
       }
@@ -461,7 +462,7 @@ class HostIfReorderTest : public testing::Test {
     if (rsp.piece_last != 0) piece.reset();
   }
 
-  // The oldest read of a ring, once it has ended, a word a cycle; else any word.
+  // Reads the oldest read of a ring once it has ended, one word per cycle; else any word.
   void read() {
     if (rng.percent(pace.stall)) return;
     uint64_t word = rng.below(kWords);
@@ -532,7 +533,7 @@ class HostIfReorderTest : public testing::Test {
 
   void run(uint64_t cycles) {
     for (uint64_t i = 0; i < cycles && !this->HasFatalFailure(); i++) {
-      if (i % 1500 == 0) releases = false;  // the rings fill
+      if (i % 1500 == 0) releases = false;  // lets the rings fill
       if (i % 1500 == 700) releases = true;
       dut.cycle();
     }
@@ -545,7 +546,7 @@ TYPED_TEST_SUITE(HostIfReorderTest, Builds);
 TYPED_TEST(HostIfReorderTest, EachByteStandsInItsPlace) {
   tb::each_pace([&](tb::Pace pace) {
     for (int round = 0; round < 6; round++) {
-      this->start(pace);  // reads of the round before are forgotten half way
+      this->start(pace);  // reads of the previous round are dropped in flight
       this->run(3500);
     }
   });
@@ -570,8 +571,8 @@ TYPED_TEST(HostIfReorderTest, AllThatBeganEnds) {
   ADD_FAILURE() << this->live.size() << " reads are left";
 }
 
-/// Ends, what is written and what is counted, whatever PCIe sends; reads without an answer end in
-/// time, and their tags are not used until it is safe.
+/// Checks the ends, the written bytes and the counters, whatever PCIe sends. Reads without a
+/// completion end at the time-out, and their tags are not reused until that is safe.
 TYPED_TEST(HostIfReorderTest, NoCompletionIsTrusted) {
   this->timeout = 6000;
   this->wrong_percent = 8;
@@ -596,7 +597,7 @@ TYPED_TEST(HostIfReorderTest, NoCompletionIsTrusted) {
   this->faults.expect_all();
 }
 
-/// 0: no read times out, and a tag is held until its last piece comes.
+/// Time-out 0: no read times out, and a tag is held until its last piece comes.
 TYPED_TEST(HostIfReorderTest, WithoutATimeOutNothingEndsByItself) {
   this->never_percent = 50;
   this->most_live = 6;

@@ -1,4 +1,5 @@
-// host_if: docs/theory-of-operation.md, host_if. The bench is PCIe's root on one side and all clients on the other.
+// host_if: docs/theory-of-operation.md, host_if. The bench is PCIe's root on one side and all
+// clients on the other.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -21,7 +22,7 @@ template <class D>
 class HostIfTest : public testing::Test {
  protected:
   using Root = RootPort<D>;
-  static constexpr uint64_t kRead = Root::kBase;                // 2 MiB that are read
+  static constexpr uint64_t kRead = Root::kBase;                // 2 MiB of source data
   static constexpr uint64_t kPlace = Root::kBase + (2U << 20);  // written by place
   static constexpr uint64_t kSmall = Root::kBase + (3U << 20);  // written by cq, admin, MSI-X
   static constexpr unsigned kVectors = D::kMinimum ? 2 : 64;
@@ -37,7 +38,7 @@ class HostIfTest : public testing::Test {
     dut.configure(cfg);
     root.limits(cfg.mps, cfg.mrrs, cfg.rcb128 != 0 ? 128 : 64);
     write(spec::kDevCtrlOffset, 1, 4);
-    EXPECT_EQ(read(spec::kDevCtrlOffset, 4) & 1, 1U);  // behind the write: DMA is on
+    EXPECT_EQ(read(spec::kDevCtrlOffset, 4) & 1, 1U);  // after the write: DMA is on
     dut.run_until([&] { return dut.mmio_req.empty(); });
     dut.cycles(10);
   }
@@ -71,7 +72,7 @@ class HostIfTest : public testing::Test {
     rng.fill(b);
     b[2] = static_cast<uint8_t>(units);
     std::memcpy(&b[24], &ring, 8);
-    std::memcpy(&b[120], &ring, 8);  // whose half the second is
+    std::memcpy(&b[120], &ring, 8);  // identifies the WQE of the second half
     return b;
   }
 
@@ -83,7 +84,8 @@ class HostIfTest : public testing::Test {
   std::deque<Expected> payloads;
   unsigned read_epochs[2] = {};
 
-  /// A packet over these extents; the first failure, in order, is what its header says.
+  /// Sends a packet over these extents. Its header must report the first failure, in order of the
+  /// extents.
   void payload(const std::vector<spec::Extent>& extents, uint32_t length,
                std::optional<uint64_t> watermark = {}) {
     dut.payload_req.put({.length = length,
@@ -107,7 +109,7 @@ class HostIfTest : public testing::Test {
     payloads.push_back(e);
   }
   std::vector<std::pair<uint64_t, RdStatus>> bad_reads;
-  void cheat(uint64_t address, Cheat how) {  // likewise
+  void cheat(uint64_t address, Cheat how) {  // also for the aligned 64 bytes
     root.cheat(address, 64, how);
     if (how != Cheat::kTwice) bad_reads.emplace_back(address, RdStatus::kAborted);
   }
@@ -123,7 +125,7 @@ class HostIfTest : public testing::Test {
     bad_reads.emplace_back(address, status);
   }
 
-  /// length bytes in a few extents from a region, none crossing its 64 KiB.
+  /// Splits length bytes of a region into a few extents, none of which crosses its 64 KiB.
   std::vector<spec::Extent> extents(uint32_t length, uint64_t region, size_t size, unsigned most) {
     std::vector<spec::Extent> out;
     uint32_t rest = length;
@@ -151,13 +153,13 @@ class HostIfTest : public testing::Test {
     }
   }
 
-  // --- writes: what each client's packets are, byte by byte; cut by TLPs, not mixed
+  // --- writes: the expected bytes of each client's packets; TLPs cut them, but do not mix them
   struct Run {
     std::vector<std::pair<uint64_t, uint8_t>> bytes;
     unsigned tap = 0;
   };
   std::deque<Run> wants[3];       // place, cq, admin
-  bool message_is_older = false;  // than the entries that wait: it may pass them
+  bool message_is_older = false;  // older than the waiting entries: it may pass them
   size_t done[3] = {}, progress = 0;
   unsigned write_epochs[2] = {};
   std::optional<unsigned> inside;
@@ -269,8 +271,8 @@ using Duts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, tru
                             HostIfModelDut<false>, HostIfModelDut<true>>;
 TYPED_TEST_SUITE(HostIfTest, Duts);
 
-/// The RTL alone: cycles; beats of a packet that is still coming, which is whole for the model; extents that say why there is none,
-/// for which the model's ddp asks nothing of host_if.
+/// RTL only: cycles; beats of a packet that is still coming (the model gets it whole); failed
+/// extents, for which the model's ddp requests nothing of host_if.
 template <class D>
 class HostIfRtlTest : public HostIfTest<D> {};
 using RtlDuts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, true>>;
@@ -299,7 +301,8 @@ TYPED_TEST(HostIfTest, Registers) {
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4), 0xaabbccddU);
   EXPECT_EQ(this->read(spec::kAdminRspBaseOffset, 8), 0x1234567855667780U);
   EXPECT_EQ(this->read(spec::kAdminLogSizeOffset), 9U);
-  this->write(spec::kAdminCmdBaseOffset + 4, 0x1111'1111'2222'2222, 8);  // no register is there
+  // no register at this address
+  this->write(spec::kAdminCmdBaseOffset + 4, 0x1111'1111'2222'2222, 8);
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4, 8), 0U);
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset, 8), 0xaabbccdd00112240U);
   const spec::DevCfg cfg = d.dev_cfg();
@@ -311,7 +314,7 @@ TYPED_TEST(HostIfTest, Registers) {
   this->write(spec::kAdminLogSizeOffset, 0x0000'4321'0000'0003, 8);
   EXPECT_EQ(d.admin_doorbell.take().index, 0x4321);
   EXPECT_EQ(this->read(spec::kAdminLogSizeOffset, 8), 3U);
-  for (uint32_t i = 0; i < 40; i++) {  // two in a row: the newer one is told, too
+  for (uint32_t i = 0; i < 40; i++) {  // two in a row: the newer one is reported, too
     for (uint32_t k : {2 * i, 2 * i + 1}) this->write(spec::kAdminDoorbellOffset, k, 4);
     d.settle();
     EXPECT_EQ(d.admin_doorbell.take_all().back().index, 2 * i + 1);
@@ -376,10 +379,9 @@ TYPED_TEST(HostIfTest, Registers) {
     EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v + 4), 0x12345678U);
     EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
   }
-  for (unsigned v = TestFixture::kVectors; v < 64; v++)
-    this->msix(v, 1, 2, true);  // rows that are not there
+  for (unsigned v = TestFixture::kVectors; v < 64; v++) this->msix(v, 1, 2, true);  // absent rows
   this->write(spec::kMsixAddressOffset + 16 * last + 4, 0x5555'5555'5555'5555,
-              8);  // nor is a register
+              8);  // an absent register
   for (unsigned v : {0U, last}) {
     EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v, 8), 0x1234567890abcdef + v);
     EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
@@ -420,7 +422,7 @@ TYPED_TEST(HostIfTest, Doorbells) {
     this->push(at + 0x140, second(two));
     expect_qp(K::kPush, 4, 20, 1, one);
     expect_qp(K::kPush, 5, 30, 2, two);
-    // The second half first, and others between.
+    // The second half comes first, with other requests between.
     this->push(at + 0x140, second(two));
     this->push(at + 0x100, two);
     expect_qp(K::kPush, 5, 30, 2, two);
@@ -433,7 +435,8 @@ TYPED_TEST(HostIfTest, Doorbells) {
     EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
     expect_qp(K::kPush, 4, 20, 1, one);
     expect_qp(K::kPush, 5, 30, 2, two);
-    // A later doorbell for its send queue: it counts as a doorbell, before that one.
+    // A later doorbell for the same send queue: the waiting half counts as a doorbell, before that
+    // one.
     const Bytes more = this->wqe(2, this->bell(5, 0, 31));
     this->push(at + 0x100, two);
     this->write(at, this->bell(5, 0, 31), 8, 2);
@@ -444,27 +447,27 @@ TYPED_TEST(HostIfTest, Doorbells) {
     this->push(at + 0x100, more);
     expect_qp(K::kSq, 5, 30);
     expect_qp(K::kPush, 5, 31, 2, more);
-    // Nothing else comes: its time is over.
+    // No second half comes: the first half's time runs out.
     this->push(at + 0x100, two);
     expect_qp(K::kSq, 5, 30);
     EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 0U);
-    // Malformed, one by one.
+    // Malformed requests, one by one.
     unsigned bad = 0;
     auto drop = [&] { bad++; };
-    drop(), this->push(at + 0x140, second(two)), d.cycles(1100);        // alone
-    drop(), this->push(at + 0x100, this->wqe(3, this->bell(5, 0, 1)));  // units
+    drop(), this->push(at + 0x140, second(two)), d.cycles(1100);        // second half only
+    drop(), this->push(at + 0x100, this->wqe(3, this->bell(5, 0, 1)));  // bad number of units
     drop(), this->push(at + 0x100, this->wqe(4, this->bell(5, 0, 1)));
     drop(), this->push(at + 0x100, this->wqe(0, this->bell(5, 0, 1)));
     drop(), this->push(at + 0x100, this->wqe(1, this->bell(0x10005, 0, 1)));  // no such object
     drop(), this->push(at + 0x180, one);
-    drop(), this->push(at, one);  // size
+    drop(), this->push(at, one);  // bad size
     drop(), this->write(at + 0x100, this->bell(1, 0, 1), 8, 2);
     drop(), this->write(at + 0x00, 5, 4, 2);
     drop(), this->write(at + 0x04, 5, 4, 2);
-    drop(), this->write(at + 0x20, this->bell(1, 0, 1), 8, 2);  // offset
+    drop(), this->write(at + 0x20, this->bell(1, 0, 1), 8, 2);  // bad offset
     drop(), this->write(at + 0x10, this->bell(0x10000, 0, 1), 8, 2);
-    drop(), this->write(TestFixture::kPages * 4096, this->bell(1, 0, 1), 8, 2);  // page
-    // Two half matches: second half of another page.
+    drop(), this->write(TestFixture::kPages * 4096, this->bell(1, 0, 1), 8, 2);  // bad page
+    // Two halves do not match: the second half is of another page.
     this->push(at + 0x100, two);
     drop(), this->push(0x140, second(two));
     expect_qp(K::kSq, 5, 30);
@@ -483,8 +486,8 @@ TYPED_TEST(HostIfTest, Doorbells) {
   });
 }
 
-// Halves of many QPs and pages interleave in any order, some never come: each WQE rings its QP once, with its own
-// bytes or without any, and a QP's index never goes back.
+// Halves of many QPs and pages interleave in any order, and some never come. Each WQE rings its QP
+// once, with its own bytes or with none. A QP's index never decreases.
 TYPED_TEST(HostIfTest, HalvesOfPushes) {
   struct Wqe {
     unsigned page = 0;
@@ -496,9 +499,9 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
     this->start(pace);
     auto& d = this->dut;
     constexpr unsigned kQps = 40;
-    std::map<std::pair<unsigned, unsigned>, Wqe> rung;  // by QP and index: those that should ring
+    std::map<std::pair<unsigned, unsigned>, Wqe> rung;  // by QP and index: WQEs that should ring
     std::array<unsigned, kQps> index{}, seen{};
-    std::vector<std::pair<unsigned, Wqe>> open;  // of which halves are to be sent
+    std::vector<std::pair<unsigned, Wqe>> open;  // WQEs with halves still to be sent
     unsigned lost = 0, copies = 0, alone = 0, seconds = 0;
     auto take = [&](const spec::QpDoorbell& got) {
       const auto it = rung.find({got.qpn, got.index});
@@ -517,7 +520,7 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
       }
       rung.erase(it);
     };
-    const size_t most = 3 + this->rng.below(5);  // 4 halves may wait
+    const size_t most = 3 + this->rng.below(5);  // host_if can hold 4 halves
     for (unsigned i = 0; i < 2000 && !testing::Test::HasFailure(); i++) {
       const auto qpn = static_cast<unsigned>(this->rng.below(kQps));
       const bool busy = std::ranges::any_of(open, [&](auto& o) { return o.first == qpn; });
@@ -554,8 +557,9 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
   });
 }
 
-// The time of a half is over although requests leave no cycle free: its first half rings alone, its second is dropped,
-// their entries are free, and a WQE with the same index, a lap later, has its own bytes.
+// The time of a half runs out even when requests leave no cycle free. Its first half then rings as
+// a doorbell, and a second half is dropped; their entries are free. A WQE with the same index, one
+// lap later, has its own bytes.
 TYPED_TEST(HostIfTest, HalvesAgeWithoutAPause) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -585,7 +589,7 @@ TYPED_TEST(HostIfTest, HalvesAgeWithoutAPause) {
   });
 }
 
-// A QP that goes leaves no half behind, and those of others stay.
+// A destroyed QP leaves no half behind; halves of other QPs stay.
 TYPED_TEST(HostIfTest, APurgeForgetsTheHalvesOfItsQp) {
   each_pace([&](Pace pace) {
     auto& d = this->dut;
@@ -630,7 +634,7 @@ TYPED_TEST(HostIfTest, APurgeForgetsTheHalvesOfItsQp) {
   });
 }
 
-// Lengths and borders of one packet of payload, dense out of any alignment and any pieces.
+// Lengths and boundaries of one packet of payload: dense output for any alignment and any pieces.
 TYPED_TEST(HostIfTest, PayloadShapes) {
   each_pace([this](Pace pace) {
     this->start(pace, {.bus_master = 1,
@@ -642,7 +646,8 @@ TYPED_TEST(HostIfTest, PayloadShapes) {
     for (uint32_t n : {1U, 2U, 63U, 64U, 65U, 127U, 128U, 129U, 1448U, 4095U, 4096U, 4097U, 9000U})
       for (uint64_t at : {0U, 1U, 63U, 4095U, 4033U})
         this->payload({{.address = TestFixture::kRead + at, .length = n, .last = 1}}, n);
-    // Gathered: pieces that begin and end anywhere, many short ones, a whole 65,521-byte segment.
+    // Gathered payload: pieces that begin and end anywhere, many short ones, a whole 65,521-byte
+    // segment.
     for (unsigned i = 0; i < 12; i++) {
       const auto n = static_cast<uint32_t>(this->rng.between(14, 3000));
       this->payload(this->extents(n, TestFixture::kRead, 1U << 20, 14), n);
@@ -672,7 +677,7 @@ TYPED_TEST(HostIfTest, SmallReads) {
         this->small_read(this->dut.sq_rd_req, sq, TestFixture::kRead + at, n);
         this->small_read(this->dut.rq_rd_req, rq, TestFixture::kRead + 8192 + at, n);
         this->small_read(this->dut.admin_rd_req, adm, TestFixture::kRead + 0x1ff000 + at,
-                         n);  // over 2^32, too
+                         n);  // across 2^32, too
       }
     this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
     this->check_reads(this->dut.rq_rd_hdr, this->dut.rq_rd, rq);
@@ -694,10 +699,10 @@ TYPED_TEST(HostIfTest, ReadErrors) {
     };
     for (unsigned i = 0; i < 3; i++) {
       this->payload({ext(0, 3000, true)}, 3000);
-      this->payload({ext(0, 8000, true)}, 8000);  // one of its reads
+      this->payload({ext(0, 8000, true)}, 8000);  // one of its reads fails
       this->payload({ext(0x2000, 100, false), ext(0x5010, 20, false), ext(0x9000, 64, true)}, 184);
       this->payload({ext(0x9000, 64, false), ext(0x5000, 64, true)},
-                    128);  // the first in order, not in time
+                    128);  // reports the first in order, not in time
       this->payload({ext(0x2001, 65, true)}, 65);
     }
     this->check_payloads();
@@ -713,8 +718,9 @@ TYPED_TEST(HostIfTest, ReadErrors) {
   });
 }
 
-// A read whose completions are too short or too long, do not end, come late or never fails, with `aborted`; it
-// alone, and nobody uses its tag before a late completion can no longer come.
+// A read fails with `aborted` when its completions are too short or too long, do not end, come late
+// or never come. Only this read fails. Its tag is not reused until a late completion can no longer
+// come.
 TYPED_TEST(HostIfTest, CompletionsOfAWrongLengthOrTime) {
   constexpr uint32_t kTimeout = 2000;
   for (Cheat how : {Cheat::kShort, Cheat::kLong, Cheat::kUnsaid, Cheat::kNever, Cheat::kLate}) {
@@ -734,9 +740,11 @@ TYPED_TEST(HostIfTest, CompletionsOfAWrongLengthOrTime) {
       };
       for (unsigned i = 0; i < 2; i++) {
         this->payload({ext(0x20, 3000, true)}, 3000);
-        this->payload({ext(0x800, 6000, true)}, 6000);                           // one of its reads
-        this->payload({ext(0x2000, 100, false), ext(0x5010, 20, true)}, 120);    // the last of two
-        this->payload({ext(0x5000, 64, false), ext(0x2000, 1000, true)}, 1064);  // the first
+        // one of its reads fails
+        this->payload({ext(0x800, 6000, true)}, 6000);
+        // the last of two fails
+        this->payload({ext(0x2000, 100, false), ext(0x5010, 20, true)}, 120);
+        this->payload({ext(0x5000, 64, false), ext(0x2000, 1000, true)}, 1064);  // the first fails
         this->payload({ext(0x2001, 65, true)}, 65);
       }
       std::deque<std::pair<spec::RdHdr, Bytes>> sq, rq, adm;
@@ -752,7 +760,7 @@ TYPED_TEST(HostIfTest, CompletionsOfAWrongLengthOrTime) {
       this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
       this->check_reads(this->dut.rq_rd_hdr, this->dut.rq_rd, rq);
       this->check_reads(this->dut.admin_rd_hdr, this->dut.admin_rd, adm);
-      this->dut.cycles(4 * kTimeout);  // the last late ones
+      this->dut.cycles(4 * kTimeout);  // the last late completions
       this->expect_completions_counted();
       this->payload({ext(0x2001, 3000, true)}, 3000);
       this->check_payloads();
@@ -760,11 +768,11 @@ TYPED_TEST(HostIfTest, CompletionsOfAWrongLengthOrTime) {
   }
 }
 
-// Completions for tags that no read has: counted, and nothing else happens.
+// Completions for tags without a read are counted and have no other effect.
 TYPED_TEST(HostIfTest, CompletionsForNobody) {
   each_pace([&](Pace pace) {
     this->bad_reads.clear();
-    this->start({0, pace.stall});  // a second answer comes before its tag is used again
+    this->start({0, pace.stall});  // a second completion comes before its tag is used again
     const uint64_t a = TestFixture::kRead;
     this->cheat(a, Cheat::kTwice);
     for (unsigned i = 0; i < 10; i++) {
@@ -774,7 +782,7 @@ TYPED_TEST(HostIfTest, CompletionsForNobody) {
       this->root.stray(static_cast<uint8_t>(this->rng.below(TypeParam::kMinimum ? 8 : 192)),
                        1 + 31 * i);
       this->root.stray(static_cast<uint8_t>(this->rng.between(192, 255)), 64);
-      this->dut.settle();  // before a read may have its tag
+      this->dut.settle();  // before a read can use the tag
       std::deque<std::pair<spec::RdHdr, Bytes>> sq;
       this->small_read(this->dut.sq_rd_req, sq, a + 16 * i, 128);
       this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
@@ -801,7 +809,7 @@ TYPED_TEST(HostIfRtlTest, ExtentsThatSayWhy) {
     for (unsigned i = 0; i < 3; i++) {
       this->payload({failed(TptResult::kBounds)}, 5000);
       this->payload({ext(0x3000, 999, false), failed(TptResult::kStag, false)},
-                    2000);  // ends the group all the same
+                    2000);  // ends the group anyway
       this->payload({ext(0x5000, 64, false), failed(TptResult::kRights)}, 65);
       this->payload({ext(0x2001, 65, true)}, 65);
     }
@@ -814,7 +822,7 @@ TYPED_TEST(HostIfTest, BusMasterOff) {
   for (bool by_register : {false, true}) {
     this->start({20, 20});
     this->watch_writes();
-    this->reported_ = 0, this->done[0] = 100;  // nothing leaves
+    this->reported_ = 0, this->done[0] = 100;  // no packet is sent
     auto& d = this->dut;
     if (by_register)
       this->write(spec::kDevCtrlOffset, 0, 4), d.settle();
@@ -869,7 +877,7 @@ TYPED_TEST(HostIfTest, WriteShapes) {
   });
 }
 
-// MPS and MRRS codes that PCIe has not given a size: 4 KiB.
+// MPS and MRRS codes that PCIe reserves: 4 KiB.
 TYPED_TEST(HostIfTest, ReservedSizesAreTheLargest) {
   this->start({0, 0}, {.bus_master = 1, .mps = 7, .mrrs = 6});
   this->watch_writes();
@@ -906,7 +914,7 @@ TYPED_TEST(HostIfTest, Msix) {
     for (spec::PcieCfg off :
          {spec::PcieCfg{.bus_master = 1, .msix_enable = 1, .msix_mask = 1, .mps = 1},
           spec::PcieCfg{.bus_master = 1, .mps = 1}}) {
-      d.configure(off);  // the function's mask; not enabled
+      d.configure(off);  // the function's mask; then not enabled
       fire(0), fire(v);
       this->expect_all_written();
       EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), uint64_t{1} << v | 1U);
@@ -915,7 +923,7 @@ TYPED_TEST(HostIfTest, Msix) {
       d.configure({.bus_master = 1, .msix_enable = 1, .mps = 1});
       this->expect_all_written();
     }
-    // Messages that were pending are not counted as cq_wr: an answer still waits for the write before it.
+    // Pending messages are not counted as cq_wr: a response still waits for the write before it.
     d.dma_wr.stall(100);
     this->cq_write(s, 32);
     d.run_until([&] { return d.cq_wr.empty(); });
@@ -928,7 +936,8 @@ TYPED_TEST(HostIfTest, Msix) {
   });
 }
 
-// TLPs of a packet leave before its last bytes have come: an answer does not pass one that was on offer.
+// TLPs of a packet are sent before its last bytes have come. A response does not pass a TLP that
+// was valid before.
 TYPED_TEST(HostIfRtlTest, AnswerStaysBehindATlpOfAPacketThatIsStillComing) {
   auto& d = this->dut;
   this->start({0, 0});
@@ -946,7 +955,7 @@ TYPED_TEST(HostIfRtlTest, AnswerStaysBehindATlpOfAPacketThatIsStillComing) {
   this->expect_all_written();
 }
 
-// A TLP that has begun is sent whole, whatever bus master says meanwhile.
+// A started TLP is sent whole, whatever bus master changes to meanwhile.
 TYPED_TEST(HostIfRtlTest, ATlpThatHasBegunIsSentWhole) {
   auto& d = this->dut;
   const uint64_t at = TestFixture::kPlace;
@@ -970,7 +979,7 @@ TYPED_TEST(HostIfRtlTest, ATlpThatHasBegunIsSentWhole) {
   EXPECT_LT(sent, 40U);
 }
 
-// A write of admin, such as the answer to destroy_qp, leaves behind what cq has given before it.
+// A write of admin, such as the response to destroy_qp, is sent after the earlier writes of cq.
 TYPED_TEST(HostIfRtlTest, AWriteOfAdminStaysBehindThoseOfCqBeforeIt) {
   auto& d = this->dut;
   for (unsigned entries = 1; entries <= 20; entries++) {
@@ -997,7 +1006,8 @@ TYPED_TEST(HostIfRtlTest, AWriteOfAdminStaysBehindThoseOfCqBeforeIt) {
   }
 }
 
-// An unmasked vector's message comes behind the event entry that it announces, wherever the two stand when PCIe stalls.
+// The message of an unmasked vector is sent after the event entry that it announces, wherever the
+// two wait when PCIe stalls.
 TYPED_TEST(HostIfTest, UnmaskedMessageStaysBehindItsEvent) {
   auto& d = this->dut;
   const uint64_t s = TestFixture::kSmall;
@@ -1021,8 +1031,8 @@ TYPED_TEST(HostIfTest, UnmaskedMessageStaysBehindItsEvent) {
   }
 }
 
-// A message that waits for PCIe, behind however many writes, is what its row says when it leaves; a masked vector keeps its
-// pending bit, also if its message had been on its way.
+// A message that waits for PCIe, after any number of writes, uses its row's contents at the time it
+// is sent. A masked vector keeps its pending bit, even if its message was already queued.
 TYPED_TEST(HostIfTest, AMessageFollowsItsRow) {
   auto& d = this->dut;
   const uint64_t s = TestFixture::kSmall;
@@ -1070,9 +1080,10 @@ TYPED_TEST(HostIfTest, AMessageFollowsItsRow) {
   }
 }
 
-// An answer that is offered stays so, and one that waits behind it comes, whatever has left on dma_wr meanwhile.
+// A valid response stays valid, and the response queued after it comes, however much is sent on
+// dma_wr meanwhile.
 TYPED_TEST(HostIfTest, AnswersOutliveManyWrites) {
-  constexpr unsigned kMany = 33'000;  // beyond half of 2^16
+  constexpr unsigned kMany = 33'000;  // more than half of 2^16
   this->start({0, 0});
   auto& d = this->dut;
   d.mmio_rsp.stall(100);
@@ -1093,7 +1104,8 @@ TYPED_TEST(HostIfTest, AnswersOutliveManyWrites) {
   }
 }
 
-// A read with a watermark leaves when that many packets have left on dma_wr, and sees them; others behind it wait.
+// A read with a watermark is sent when that many packets are sent on dma_wr, and reads their bytes.
+// Later payload requests wait for it.
 TYPED_TEST(HostIfTest, Watermark) {
   this->start({0, 20});
   this->watch_writes();
@@ -1107,12 +1119,12 @@ TYPED_TEST(HostIfTest, Watermark) {
   for (uint32_t i = 0; i < 200; i++) want.push_back(this->wants[0][1].bytes[i].second);
   d.payload_req.put({.length = 300, .has_watermark = 1, .watermark = 2});
   d.tx_extent.put({.address = p, .length = 300, .last = 1});
-  d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 0});  // long past
+  d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 0});  // reached long ago
   d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
   d.cycles(500);
   EXPECT_EQ(this->root.reads, 0U);
   std::deque<std::pair<spec::RdHdr, Bytes>> sq;
-  this->small_read(d.sq_rd_req, sq, TestFixture::kRead, 64);  // is not held by a waiting payload
+  this->small_read(d.sq_rd_req, sq, TestFixture::kRead, 64);  // a waiting payload does not delay it
   this->check_reads(d.sq_rd_hdr, d.sq_rd, sq);
   d.dma_wr.stall(20);
   EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kOk);
@@ -1120,7 +1132,7 @@ TYPED_TEST(HostIfTest, Watermark) {
   EXPECT_EQ(d.payload.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
 }
 
-// That one request may go says nothing of the next, which waits behind it already.
+// Each request waits for its own watermark, even if the one before it was allowed to go.
 TYPED_TEST(HostIfTest, EachRequestHasItsOwnWatermark) {
   this->start({0, 0});
   auto& d = this->dut;
@@ -1136,9 +1148,9 @@ TYPED_TEST(HostIfTest, EachRequestHasItsOwnWatermark) {
   this->wants[0].clear();
 }
 
-// A watermark that is long past is reached; one that is far ahead is not, however far.
+// A watermark reached long ago counts as reached; one far ahead does not, however far.
 TYPED_TEST(HostIfTest, WatermarkOfLongAgo) {
-  constexpr uint32_t kMany = 40'000;  // beyond half of 2^16
+  constexpr uint32_t kMany = 40'000;  // more than half of 2^16
   this->start({0, 0});
   auto& d = this->dut;
   uint32_t placed = 0;
@@ -1176,7 +1188,7 @@ TYPED_TEST(HostIfTest, WatermarkOfLongAgo) {
   EXPECT_TRUE(d.payload_hdr.empty());
 }
 
-// Nobody waits for a path behind it: each output stalled for good, all others go on.
+// A stalled output blocks no other path: each output is stalled for good, and all others go on.
 TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
   auto& d = this->dut;
   const uint64_t a = TestFixture::kRead, s = TestFixture::kSmall;
@@ -1187,7 +1199,7 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
       if (writes) d.admin_wr.put({.address = s + 64 * i, .length = 64});
     }
   };
-  // payload's consumer
+  // Stalls payload's consumer.
   this->start({0, 0});
   d.payload.stall(100);
   load(true, true, true);
@@ -1195,14 +1207,14 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
       [&] { return d.sq_rd.size() == 30 && d.admin_wr.empty() && this->root.outstanding() == 0; }));
   d.payload.stall(0);
   this->check_payloads();
-  // sq's consumer
+  // Stalls sq's consumer.
   this->start({0, 0});
   d.sq_rd.stall(100);
   load(true, true, true);
   this->check_payloads();
   d.sq_rd.stall(0);
   EXPECT_TRUE(d.run_until([&] { return d.sq_rd.size() == 30; }));
-  // PCIe's writes: reads and MMIO go on; place_done and wr_retired do not hold dma_wr.
+  // Stalls PCIe's writes: reads and MMIO go on.
   this->start({0, 0});
   d.dma_wr.stall(100);
   load(true, true, true);
@@ -1214,7 +1226,7 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
   EXPECT_TRUE(d.mmio_rsp.empty()) << "an answer passed a posted write";
   d.dma_wr.stall(0);
   EXPECT_TRUE(d.run_until([&] { return d.mmio_rsp.size() == 16; }));
-  // ddp does not take place_done, tpt not wr_retired, admin not its doorbell
+  // ddp stalls place_done, tpt stalls wr_retired, admin stalls its doorbell: dma_wr goes on.
   this->start({0, 0});
   this->watch_writes();
   this->reported_ = 0, this->done[0] = 0;
@@ -1230,7 +1242,7 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
   EXPECT_EQ(d.place_done.size(), 50U);
   EXPECT_EQ(d.wr_retired.size(), 50U);
   EXPECT_EQ(d.admin_doorbell.items().back().index, 49);
-  // reads that do not come back give nothing back
+  // Reads without a completion retire no extent.
   this->start({0, 0});
   this->root.hold(true);
   this->payload({{.address = a, .length = 64, .last = 1}}, 64);
@@ -1242,7 +1254,7 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
   EXPECT_EQ(d.rd_retired.take_all().size(), 1U);
 }
 
-// Everything at once, at random; mmio_rsp behind the writes accepted before its read.
+// Random traffic of all kinds. mmio_rsp comes after the writes accepted before its read.
 TYPED_TEST(HostIfTest, Random) {
   each_pace([this](Pace pace) {
     for (unsigned round = 0; round < 6; round++) {
@@ -1268,12 +1280,12 @@ TYPED_TEST(HostIfTest, Random) {
       for (unsigned i = 0; i < 4; i++) this->poison(a + 0x100000 + 4096 * rng.below(64), status);
       std::deque<std::pair<spec::RdHdr, Bytes>> small[3];
       uint32_t bells = 0;
-      // mmio_rsp: what had been accepted in a cycle before its read was taken.
+      // mmio_rsp: the counts of writes accepted in a cycle before its read was accepted.
       struct Before {
         uint64_t place, cq, admin;
       };
       std::deque<Before> before;
-      std::vector<uint64_t> place_beats;  // up to the end of each packet
+      std::vector<uint64_t> place_beats;  // cumulative, up to the end of each packet
       std::deque<bool> is_read;
       uint64_t answers = 0;
       d.mmio_rsp.on_item([&](const spec::MmioRsp&) {
@@ -1320,7 +1332,7 @@ TYPED_TEST(HostIfTest, Random) {
           is_read.push_back(false);
         }
       }
-      // Cycle by cycle: the counts before this cycle belong to a read taken in it.
+      // Cycle by cycle: the counts before this cycle apply to a read accepted in it.
       uint64_t cq = cq0, admin = admin0, place = place0, mmio = mmio0;
       const auto reads = static_cast<uint64_t>(std::count(is_read.begin(), is_read.end(), true));
       const bool ended = d.run_until([&] {
@@ -1348,14 +1360,16 @@ TYPED_TEST(HostIfTest, Random) {
       EXPECT_EQ(this->reported_, place_beats.size());
       EXPECT_EQ(d.qp_doorbell.take_all().size(), bells);
       d.mmio_rsp.on_item({});
-      // Every read's client, from the tap: 0 to 3, by its region it cannot be told, so only that it is one of them.
+      // Every read's client, from the tap, must be 0 to 3. The regions overlap, so the exact client
+      // is not checked.
       for (const auto& [client, r] : this->root.requests) EXPECT_LE(client, 3U);
       if (testing::Test::HasFailure()) return;
     }
   });
 }
 
-// 64 bytes a cycle in bulk, a 64-byte packet every 2 cycles; the root answers at once or after 100 cycles.
+// 64 bytes per cycle in bulk, a 64-byte packet every 2 cycles. The root answers at once or after
+// 100 cycles.
 TYPED_TEST(HostIfRtlTest, Throughput) {
   if constexpr (!TypeParam::kMinimum) {
     auto& d = this->dut;

@@ -1,8 +1,10 @@
-// A PCIe root for the bench: memory, reads answered late, in any order between tags and in pieces, errors, and the rules
-// of dma_wr and dma_rd_req checked. Memory is sampled when a read is accepted and written when a beat is.
+// A PCIe root for the bench: memory; completions delayed, in any order between tags and in pieces;
+// errors; checks of the rules of dma_wr and dma_rd_req. The memory is sampled when a read is
+// accepted, and written when a beat is accepted.
 //
-//   RootPort<Dut> root(dut, rng);   root.delay(0, 300);   root.fail(address, bytes, RdStatus::kPoisoned);
-//   root.cheat(address, bytes, Cheat::kNever);                  completions that no root should send
+//   RootPort<Dut> root(dut, rng);   root.delay(0, 300);
+//   root.fail(address, bytes, RdStatus::kPoisoned);
+//   root.cheat(address, bytes, Cheat::kNever);  // completions that no root should send
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,19 +20,19 @@
 
 namespace rnic::tb {
 
-/// Which client's request leaves in this cycle: what the taps of the RTL show.
+/// The client whose request is sent in this cycle, from the taps of the RTL.
 struct ClientTap {
   bool valid = false;
   unsigned client = 0;
 };
 
-/// What is wrong with the completions of a read.
+/// The fault in the completions of a read.
 enum class Cheat : uint8_t {
   kNone,
   kTwice,   // the last piece comes again
   kShort,   // the last piece lacks bytes
-  kLong,    // the last piece has bytes too many
-  kUnsaid,  // the last piece does not say so
+  kLong,    // the last piece has extra bytes
+  kUnsaid,  // the last piece is not marked as last
   kNever,   // none comes
   kLate     // all come after the time-out
 };
@@ -38,13 +40,13 @@ enum class Cheat : uint8_t {
 struct Tlp {
   uint64_t address = 0;
   std::vector<uint8_t> data;
-  unsigned client = 0;  // of the tap
+  unsigned client = 0;  // from the tap
 };
 
 template <class D>
 class RootPort final : public Port {
  public:
-  static constexpr uint64_t kBase = 0x0000'0001'ffe0'0000;  // a border of 2^32 lies inside
+  static constexpr uint64_t kBase = 0x0000'0001'ffe0'0000;  // a multiple of 2^32 lies inside
   static constexpr size_t kBytes = 4U << 20;
 
   RootPort(D& dut, base::Rng rng) : dut_(dut), rng_(rng), memory_(kBytes) {
@@ -61,7 +63,7 @@ class RootPort final : public Port {
   void any_piece(bool on) {
     any_piece_ = on;
   }  // pieces end anywhere, not only at the completion boundary
-  void in_order(bool on) { in_order_ = on; }  // else any tag that is due is next
+  void in_order(bool on) { in_order_ = on; }  // else any due tag is next
   void hold(bool on) { hold_ = on; }          // reads are accepted, not answered
   void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) {
     bad_.push_back({address, bytes, status});
@@ -70,10 +72,10 @@ class RootPort final : public Port {
     cheats_.push_back({address, bytes, how});
   }
   void cpl_timeout(uint64_t cycles) { timeout_ = cycles; }
-  struct Counts {  // what the device should count
+  struct Counts {  // expected counters of the device
     uint64_t unexpected = 0, malformed = 0, timed_out = 0;
   } counts;
-  /// A piece for a tag that no read has.
+  /// Sends a piece for a tag that no read has.
   void stray(uint8_t tag, unsigned bytes) {
     ASSERT_FALSE(open_.contains(tag));
     send(tag, rng_.bytes(bytes), true);
@@ -88,7 +90,7 @@ class RootPort final : public Port {
   std::vector<Tlp> tlps;
   uint64_t reads = 0;
   uint64_t errors = 0;
-  std::vector<std::pair<unsigned, spec::DmaRdReq>> requests;  // client of the tap
+  std::vector<std::pair<unsigned, spec::DmaRdReq>> requests;  // client from the tap
 
   void drive() override {
     cycle_++;
@@ -189,7 +191,8 @@ class RootPort final : public Port {
       const uint64_t end = (at / rcb_ + 1 + rng_.below(4)) * rcb_;
       n = std::min<size_t>(left, end - at);
     }
-    if (r.status != spec::RdStatus::kOk) n = std::min(n, left - 1);  // an error is still to come
+    // an error piece is still to come
+    if (r.status != spec::RdStatus::kOk) n = std::min(n, left - 1);
     const auto from = r.data.begin() + static_cast<std::ptrdiff_t>(r.sent);
     std::vector<uint8_t> piece(from, from + static_cast<std::ptrdiff_t>(n));
     const bool last = n == left;
@@ -205,7 +208,7 @@ class RootPort final : public Port {
     r.sent += n;
     r.done = r.sent == r.data.size();
   }
-  /// A piece, in beats; of no bytes it is one beat.
+  /// Sends a piece in beats. An empty piece is one beat.
   void send(uint8_t tag, const std::vector<uint8_t>& piece, bool is_last) {
     size_t i = 0;
     do {
@@ -256,7 +259,7 @@ class RootPort final : public Port {
   std::map<uint8_t, Read> open_;
   std::vector<Bad> bad_;
   std::vector<Cheated> cheats_;
-  std::map<uint8_t, uint64_t> lost_;  // tags that may not be used before this cycle
+  std::map<uint8_t, uint64_t> lost_;  // tags that must not be used before this cycle
   uint64_t timeout_ = 0;
   std::optional<Tlp> current_;
   std::function<void(const Tlp&)> on_tlp_;
