@@ -1,5 +1,5 @@
 // admin as a bench sees it: its streams, by name, its settings, and its sizes. The model's admin
-// stands behind the same face (admin_model.hpp).
+// has the same interface (admin_model.hpp).
 //
 //   dut.start(pace);   dut.configure({.enable = 1, ...});   dut.admin_doorbell.put({.index = 1});
 #pragma once
@@ -50,7 +50,7 @@ struct RtlAdmin : RtlDut<V> {
   }
   bool fatal() { return this->top().fatal_o != 0; }
 
-  /// Reset, not enabled, until the tables are cleared.
+  /// Resets admin, not enabled, and waits until the tables are cleared.
   void start(Pace p) {
     configure({});
     this->restart(p);

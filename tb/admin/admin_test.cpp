@@ -12,7 +12,7 @@ template <class D>
 class AdminTest : public AdminWorld<D> {};
 TYPED_TEST_SUITE(AdminTest, Duts);
 
-/// The RTL alone: cycles.
+/// RTL only: cycles.
 template <class D>
 class AdminRtlTest : public AdminTest<D> {};
 TYPED_TEST_SUITE(AdminRtlTest, RtlDuts);
@@ -33,7 +33,7 @@ Args one(size_t at) {
 TYPED_TEST(AdminTest, EveryCommand) {
   each_pace([&](Pace pace) {
     this->start(pace);
-    this->must(Op::kNop, 0xffffffff);  // its object means nothing
+    this->must(Op::kNop, 0xffffffff);  // nop ignores its object
     this->furnish();
     this->must(Op::kQueryCq, 3);
     this->must(Op::kModifyCq, 3, this->ring(1));
@@ -52,7 +52,7 @@ TYPED_TEST(AdminTest, EveryCommand) {
     }
     this->must(Op::kConnConnect, 0, AdminConnArgs{.peer_port = 20049, .peer_address = 0x7f000001});
     this->must(Op::kConnConnect, 77,
-               AdminConnArgs{.address = 5, .length = 6, .peer_address = 1});  // not looked at
+               AdminConnArgs{.address = 5, .length = 6, .peer_address = 1});  // not checked
     for (auto op : {Op::kConnQuery, Op::kConnClose, Op::kConnAbort, Op::kConnRelease}) {
       this->must(op, 0);
       this->must(op, this->sizes.num_conns - 1);
@@ -83,7 +83,7 @@ TYPED_TEST(AdminTest, OpcodesAndFlags) {
   this->must(Op::kCreatePd, 0);  // none of them created it
 }
 
-// Numbers out of range come before all else but the opcode.
+// The range of the number is checked before everything except the opcode.
 TYPED_TEST(AdminTest, Objects) {
   this->start({20, 20});
   const auto& s = this->sizes;
@@ -113,7 +113,7 @@ TYPED_TEST(AdminTest, Objects) {
 TYPED_TEST(AdminTest, ExistenceAndReferences) {
   each_pace([&](Pace pace) {
     this->start(pace);
-    const auto bad = one(50);  // existence and references come before arguments
+    const auto bad = one(50);  // existence and references are checked before arguments
     for (auto op :
          {Op::kDestroyPd, Op::kDestroyEq, Op::kQueryCq, Op::kDestroyCq, Op::kModifyCq,
           Op::kModifyQp, Op::kQueryQp, Op::kDestroyQp, Op::kCreateMr, Op::kCreateCq, Op::kCreateQp})
@@ -140,11 +140,11 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
     }
     this->refused(Status::kNotFound, Op::kCreateMr, 5, this->region(0));
 
-    // Who is referred to stays.
+    // An object with references cannot be destroyed.
     const std::pair<Op, uint32_t> used[] = {
         {Op::kDestroyPd, 1}, {Op::kDestroyEq, 1}, {Op::kDestroyCq, 2}, {Op::kDestroyCq, 3}};
     for (const auto& [op, object] : used) this->refused(Status::kInUse, op, object);
-    this->must(Op::kCreateQp, 5, this->qp(1, 2, 2));  // twice the same
+    this->must(Op::kCreateQp, 5, this->qp(1, 2, 2));  // the same CQ twice
     this->must(Op::kDestroyQp, 4);
     this->must(Op::kDestroyCq, 3);
     this->refused(Status::kInUse, Op::kDestroyCq, 2);
@@ -152,17 +152,17 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
     this->must(Op::kModifyCq, 2, this->ring(0));
     this->must(Op::kDestroyEq, 1);
     this->refused(Status::kInUse, Op::kDestroyEq, 0);
-    this->must(Op::kModifyCq, 2, this->ring(0));  // to where it is
+    this->must(Op::kModifyCq, 2, this->ring(0));  // its current EQ
     this->must(Op::kDestroyQp, 5);
     this->must(Op::kDestroyCq, 2);
     this->must(Op::kDestroyEq, 0);
-    // Regions count on their PD; two of them.
+    // Each of two regions counts as a reference to its PD.
     uint32_t stags[2];
     for (uint32_t i = 0; i < 2; i++)
       stags[i] =
           spec::AdminMrResult::unpack(this->must(Op::kCreateMr, i, this->region(1)).result).stag;
     this->refused(Status::kInUse, Op::kDestroyPd, 1);
-    this->expect(Status::kExists, Op::kCreateMr, 1, this->region(1));  // tpt says so
+    this->expect(Status::kExists, Op::kCreateMr, 1, this->region(1));  // reported by tpt
     this->must(Op::kDestroyMr, stags[0]);
     this->expect(Status::kNotFound, Op::kDestroyMr, stags[0]);
     this->refused(Status::kInUse, Op::kDestroyPd, 1);
@@ -225,7 +225,7 @@ TYPED_TEST(AdminTest, RingArguments) {
   a.base = 0x10;  // an EQE's size, not a CQE's
   this->refused(Status::kBadArgument, Op::kCreateCq, 5, a);
   a.log_size = 15, a.vector = u8(vectors - 1), a.page = u16(pages - 1),
-  a.eqn = 0xff;  // eqn: not looked at
+  a.eqn = 0xff;  // eqn is not checked
   this->must(Op::kCreateEq, 0, a);
   a.base = ~uint64_t{31}, a.eqn = 0, a.log_size = 0;
   this->must(Op::kCreateCq, 5, a);
@@ -279,7 +279,7 @@ TYPED_TEST(AdminTest, QpArguments) {
   most.ird = most.ord = 0, most.ird_base = u16(s.ird_slots), most.ord_base = u16(s.ord_slots);
   this->must(Op::kModifyQp, 5, most);
 
-  // Commands without arguments have none.
+  // Commands without arguments must have zero argument bytes.
   const std::pair<Op, uint32_t> without[] = {
       {Op::kNop, 0},        {Op::kCreatePd, 0},     {Op::kDestroyPd, 1}, {Op::kQueryCq, 2},
       {Op::kQueryQp, 5},    {Op::kDestroyQp, 5},    {Op::kQueryMr, 0},   {Op::kDestroyMr, 0},
@@ -340,7 +340,8 @@ TYPED_TEST(AdminTest, RegionArguments) {
   a.length = 1, a.base_to = ~uint64_t{0},
   a.key = 255;  // more pages than needed; up to the end of TOs
   ok(a);
-  // What nothing else about them refuses: one byte in pages of a size that is not there, or behind the first page.
+  // Cases that only this check refuses: one byte in pages of an unsupported size, or beyond the
+  // first page.
   for (const uint8_t log : Some<uint8_t>{0, 11, 22}) {
     a = this->region(1, 1, log);
     a.length = 1;
@@ -358,7 +359,7 @@ TYPED_TEST(AdminTest, PageLists) {
     uint32_t slot = 0;
     for (uint32_t n : {1U, 7U, 8U, 9U, 64U, 65U, 128U, 200U, 513U}) {
       const uint8_t log_page = n % 2 == 0 ? 21 : 12;
-      const uint64_t list = 0x8000'0000 - 24 + 0x10'0000 * n;  // over a 4 KiB border
+      const uint64_t list = 0x8000'0000 - 24 + 0x10'0000 * n;  // across a 4 KiB boundary
       const auto a = this->region(1, n, log_page, list);
       const auto made = this->must(Op::kCreateMr, slot++, a);
       EXPECT_EQ(this->pbl.size(), n);
@@ -368,7 +369,7 @@ TYPED_TEST(AdminTest, PageLists) {
                   base::load_le<uint64_t>(this->mem.get(list + 8 * i, 8).data()));
       }
       this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
-      // An entry that is not a page: nothing is written, nothing made.
+      // A list entry that is not page-aligned: nothing is written or created.
       for (uint32_t at : {n - 1, n / 2}) {
         for (unsigned bit : {0U, log_page - 1U}) {
           auto& byte = this->mem[list + 8 * at + bit / 8];
@@ -382,7 +383,7 @@ TYPED_TEST(AdminTest, PageLists) {
       }
       if (testing::Test::HasFailure()) return;
     }
-    // It becomes unreadable between checking and writing.
+    // An entry becomes unreadable between check and write.
     const auto a = this->region(1, 65, 12, 0x4000);
     unsigned seen = 0;
     this->on_read = [&](const spec::RdReq& r) {
@@ -393,12 +394,12 @@ TYPED_TEST(AdminTest, PageLists) {
     EXPECT_TRUE(this->sent.empty());
     this->on_read = nullptr;
     this->mem.mend();
-    this->must(Op::kDestroyPd, 1);  // none is left
+    this->must(Op::kDestroyPd, 1);  // no region is left
     EXPECT_FALSE(this->dut.fatal());
   });
 }
 
-// A region whose slot is in use is refused before its list is read, and nothing is written.
+// A create_mr for a slot in use is refused before its list is read, and nothing is written.
 TYPED_TEST(AdminTest, SlotIsAskedForFirst) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -420,8 +421,8 @@ TYPED_TEST(AdminTest, SlotIsAskedForFirst) {
   });
 }
 
-// A list of one chunk is read once, so what was checked is what is written. A longer one may turn
-// bad between its two readings: no entry of the bad chunk is written, nor any behind it.
+// admin reads a list of one chunk once, so it writes the entries that it checked. A longer list may
+// turn bad between its two reads: admin writes no entry of the bad chunk and none after it.
 TYPED_TEST(AdminTest, ListsThatTurnBad) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -450,7 +451,7 @@ TYPED_TEST(AdminTest, ListsThatTurnBad) {
           EXPECT_EQ(this->pbl.size(), at / 64 * 64) << "of " << n << ", bad at " << at;
           this->on_read = nullptr;
           this->mem.mend();
-          const auto good = this->region(1, n);  // nothing of it is left inside
+          const auto good = this->region(1, n);  // no state of the failed command is left
           const auto made = this->must(Op::kCreateMr, 3, good);
           EXPECT_EQ(this->pbl.size(), n);
           this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
@@ -462,7 +463,7 @@ TYPED_TEST(AdminTest, ListsThatTurnBad) {
   });
 }
 
-// Only if the unit answers ok are the tables changed.
+// admin changes its tables only if the unit responds ok.
 TYPED_TEST(AdminTest, UnitsRefuse) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -512,8 +513,9 @@ TYPED_TEST(AdminTest, UnitsRefuse) {
   });
 }
 
-/// A unit's command waits for traffic: nothing is noted, the QP's completions are not awaited, and commands of others pass until
-/// the command, given again, is answered ok. Then it is noted once.
+/// A unit's command waits for traffic. admin records nothing, does not wait for the QP's
+/// completions, and executes other commands meanwhile. The command is repeated until the unit
+/// responds ok, and is then recorded once.
 TYPED_TEST(AdminTest, ACommandInProgressChangesNothingAndHoldsNobody) {
   using W = AdminWorld<TypeParam>;
   each_pace([&](Pace pace) {
@@ -559,7 +561,7 @@ TYPED_TEST(AdminTest, RingsWrap) {
       this->start(pace, log);
       for (unsigned i = 0; i < (5U << log); i++)
         this->must(i % 2 == 0 ? Op::kCreatePd : Op::kDestroyPd, 0);
-      // Many at a time: in order, each answered.
+      // Many commands at a time: in order, each answered.
       const unsigned count = 1U << log;
       for (unsigned round = 0; round < 3; round++) {
         this->forget();
@@ -586,7 +588,7 @@ TYPED_TEST(AdminTest, RingsWrap) {
   });
 }
 
-// Threads that share the ring may ring it out of order.
+// Threads that share the ring may ring its doorbell out of order.
 TYPED_TEST(AdminTest, LateDoorbellTakesNothingBack) {
   each_pace([&](Pace pace) {
     this->start(pace, 3);
@@ -603,7 +605,7 @@ TYPED_TEST(AdminTest, LateDoorbellTakesNothingBack) {
         this->mem[this->rsp_at(u16(first + i)) + 31] =
             u8(this->phase(u16(first + i)) == 0 ? 0x80 : 0);
       this->index = u16(first + 6);
-      // Behind the newest one at once, and when all is done.
+      // Older indices come right after the newest one, and again when all commands are done.
       for (const unsigned ahead : {3U, 2U, 6U, 5U, 0U})
         this->dut.admin_doorbell.put({.index = u16(first + ahead)});
       EXPECT_TRUE(this->run([&] { return this->answered(u16(first + 5)); }));
@@ -643,7 +645,8 @@ TYPED_TEST(AdminTest, UnreadableCommandStopsAll) {
   });
 }
 
-// A command to cq comes behind the completions that it was given before: so the answer does, too.
+// A command to cq is executed after the completions that cq accepted before it. The response to the
+// end of a QP therefore comes after them, too.
 TYPED_TEST(AdminTest, TheEndOfAQpIsAnsweredBehindItsCompletions) {
   using W = AdminWorld<TypeParam>;
   each_pace([&](Pace pace) {
@@ -667,8 +670,8 @@ TYPED_TEST(AdminTest, TheEndOfAQpIsAnsweredBehindItsCompletions) {
   });
 }
 
-// query, connection, bytes, command; each may refuse, and then what follows does not happen.
-// No completion of such a QP would be written, and no event would say so.
+// create_qp on an overrun CQ is refused: no completion of such a QP would be written, and no event
+// would report that.
 TYPED_TEST(AdminTest, AQpOnACqThatHasOverrunIsRefused) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -679,7 +682,7 @@ TYPED_TEST(AdminTest, AQpOnACqThatHasOverrunIsRefused) {
       this->overrun = overrun;
       const auto rsp = this->expect(Status::kBadState, Op::kCreateQp, 5, this->qp(2, 2, 3));
       EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
-      this->order.pop_back();  // the answer
+      this->order.pop_back();  // the response
       std::vector<std::string> want = {"qp create_qp 5", "cq query_cq 2"};
       if (!overrun.contains(2)) want.emplace_back("cq query_cq 3");
       want.emplace_back("qp destroy_qp 5");
@@ -687,15 +690,17 @@ TYPED_TEST(AdminTest, AQpOnACqThatHasOverrunIsRefused) {
       EXPECT_FALSE(this->qp_state.contains(5));
       this->refused(Status::kNotFound, Op::kDestroyQp, 5);
     }
-    this->must(Op::kDestroyPd, 2);  // nobody refers to it
+    this->must(Op::kDestroyPd, 2);  // nothing refers to it
     this->must(Op::kCreatePd, 2);
-    this->overrun = {1, 4, 5};  // of others
+    this->overrun = {1, 4, 5};  // other CQs
     this->must(Op::kCreateQp, 5, this->qp(2, 2, 3));
     EXPECT_EQ(this->questions, 2U);
     this->refused(Status::kInUse, Op::kDestroyPd, 2);
   });
 }
 
+// The steps of modify_qp to rts: query, connection, bytes, command. If a step is refused, admin
+// skips the later ones.
 TYPED_TEST(AdminTest, ModifyToRts) {
   using W = AdminWorld<TypeParam>;
   each_pace([&](Pace pace) {
@@ -714,7 +719,7 @@ TYPED_TEST(AdminTest, ModifyToRts) {
       const auto all = want;
       auto check = [&](Status status, const std::vector<std::string>& steps) {
         this->expect(status, Op::kModifyQp, 4, args);
-        this->order.pop_back();  // the answer
+        this->order.pop_back();  // the response
         EXPECT_EQ(this->order, steps);
         for (const auto& s : this->sent)
           EXPECT_EQ(s.cmd.args, s.cmd.opcode == Op::kQueryQp ? Args{} : packed(args));
@@ -747,7 +752,7 @@ TYPED_TEST(AdminTest, ModifyToRts) {
         check(Status::kDmaError, two);
         this->mem.mend();
       }
-      check(Status::kOk, all);  // nothing of what failed is left
+      check(Status::kOk, all);  // no state of a failed command is left
     }
   });
 }
@@ -759,7 +764,7 @@ TYPED_TEST(AdminTest, StreamingBytes) {
     const auto last = this->sizes.num_conns - 1;
     for (auto length : Some<uint16_t>{1, 63, 64, 65, 127, 128, 532, 1023, 1024, 3000}) {
       const uint64_t address = 0xa'0000'0000 + 4096 - length / 2;
-      // Out
+      // Transmit.
       if (length <= 1024) {
         const auto data = this->rng.bytes(length);
         this->mem.put(address, data);
@@ -785,7 +790,7 @@ TYPED_TEST(AdminTest, StreamingBytes) {
           this->mem.mend();
         }
       }
-      // In
+      // Receive.
       const AdminConnArgs args{.address = address, .length = length};
       this->waiting = this->rng.bytes(length);
       const auto bytes = this->waiting;
@@ -797,11 +802,11 @@ TYPED_TEST(AdminTest, StreamingBytes) {
       EXPECT_EQ(this->mem[address - 1], 0xa5);
       EXPECT_EQ(this->mem[address + length], 0x5a);
       EXPECT_TRUE(this->sent[0] == (typename W::Sent{W::kConn, {Op::kConnGive, 3, packed(args)}}));
-      this->refuse[W::kConn] = {Status::kBadArgument};  // fewer wait
+      this->refuse[W::kConn] = {Status::kBadArgument};  // fewer bytes wait
       this->expect(Status::kBadArgument, Op::kConnGive, 3, args);
       EXPECT_EQ(this->order.size(), 2U) << "the command and the answer alone";
     }
-    // The connection ends while it gives: an empty packet, and admin goes on.
+    // The connection ends during conn_give: admin gets an empty packet and goes on.
     for (unsigned i = 0; i < 3; i++) {
       this->waiting.clear();
       const AdminConnArgs args{.address = 0xb'0000'0000, .length = u16(20 + i)};
@@ -815,7 +820,7 @@ TYPED_TEST(AdminTest, StreamingBytes) {
       this->expect(Status::kOk, Op::kConnGive, 3, args);
       EXPECT_EQ(this->mem.get(args.address, args.length), bytes);
     }
-    // The LLP has fewer bytes than it told, or none any more: the answer says how many came.
+    // The LLP has fewer bytes than it reported, or none: the response gives the number that came.
     for (const uint16_t came : {u16(100), u16(64), u16(1), u16(0)}) {
       const AdminConnArgs args{.address = 0xb'0000'0020, .length = 130};
       this->waiting = this->rng.bytes(came);
@@ -849,7 +854,7 @@ TYPED_TEST(AdminTest, Random) {
       uint32_t object = u32(rng.below(3));
       Args args{};
       Status want = Status::kOk;
-      const bool spoil = rng.percent(10);  // arguments: the last that is looked at
+      const bool spoil = rng.percent(10);  // bad arguments: the last check
       auto uses = [](auto& map, uint32_t i) { return map.contains(i); };
       switch (op) {
         case Op::kCreatePd:
@@ -915,7 +920,7 @@ TYPED_TEST(AdminTest, Random) {
           break;
       }
       if (spoil) {
-        args[55] = 0x80;  // reserved everywhere
+        args[55] = 0x80;  // reserved in every command
         if (want == Status::kOk) want = Status::kBadArgument;
       }
       if (want == Status::kOk && op == Op::kCreateMr && this->slot_used(object))
@@ -989,7 +994,7 @@ TYPED_TEST(AdminTest, Random) {
   });
 }
 
-// The header's promise.
+// The figures in the header.
 TYPED_TEST(AdminRtlTest, Latency) {
   this->start({0, 0});
   auto cycles = [&](auto f) {

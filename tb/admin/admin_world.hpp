@@ -1,5 +1,5 @@
-// What stands around admin in its bench: host memory with both rings, the units, and a reference of
-// what exists.
+// The surroundings of admin in its bench: host memory with both rings, the units, and a reference
+// of the existing objects.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class HostMemory {
     return out;
   }
   void clear() { bytes_.clear(), bad_.clear(); }
-  void spoil(uint64_t at) { bad_.push_back(at); }  // this byte cannot be read
+  void spoil(uint64_t at) { bad_.push_back(at); }  // this byte becomes unreadable
   void mend() { bad_.clear(); }
   [[nodiscard]] bool is_bad(uint64_t at, size_t n) const {
     return std::any_of(bad_.begin(), bad_.end(), [&](uint64_t b) { return b >= at && b < at + n; });
@@ -82,26 +82,27 @@ class AdminWorld : public testing::Test {
   unsigned log_size = 3;
   uint16_t index = 0;
 
-  // --- what was seen since a command was given
+  // --- outputs since the last command
   std::vector<Sent> sent;
-  // Of create_mr to tpt: is the slot free? Of create_qp to cq: has it overrun? Of what ends a QP to
-  // cq: anything, so that the answer comes behind its completions.
+  // Number of queries. create_mr asks tpt whether the slot is free. create_qp asks cq whether the
+  // CQ has overrun. A command that ends a QP sends a dummy query to cq, so that its response comes
+  // after the QP's completions.
   unsigned questions = 0;
   Op under_way = Op::kNop;
-  std::vector<std::string> order;  // of what left admin
+  std::vector<std::string> order;  // of admin's outputs
   std::vector<spec::PblWr> pbl;
   std::vector<std::pair<spec::RawTxHdr, Bytes>> raw;
   unsigned reads = 0;
   std::function<void(const spec::RdReq&)> on_read;
 
   // --- the units
-  std::deque<Status> refuse[4];  // a unit's next answers that are not ok; kOk: this one passes
+  std::deque<Status> refuse[4];  // a unit's next responses if not ok; kOk: this one passes
   std::optional<Status> answer_question;
   std::map<uint32_t, spec::QpState> qp_state;
   std::set<uint32_t> overrun;                                 // CQs
   std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
-  Bytes waiting;                                              // what conn_give finds
-  bool give_ends = false;                                     // its connection ends first
+  Bytes waiting;                                              // the bytes that conn_give returns
+  bool give_ends = false;                                     // the connection ends first
   std::optional<spec::CmdRsp> last_answer;
 
   void start(Pace pace, unsigned log = 3) {
@@ -171,7 +172,7 @@ class AdminWorld : public testing::Test {
     }
     return rsp;
   }
-  /// A query_mr with a region's arguments is about a slot.
+  /// A query_mr with a region's arguments queries a slot.
   static bool is_question(Unit unit, const spec::Cmd& c) {
     return unit == kTpt && c.opcode == Op::kQueryMr && spec::AdminMrArgs::unpack(c.args).pages != 0;
   }
@@ -183,16 +184,16 @@ class AdminWorld : public testing::Test {
     EXPECT_TRUE(pbl.empty()) << "an entry was written before the slot is known to be free";
     spec::CmdRsp rsp{.status = slot_used(c.object) ? Status::kOk : Status::kNotFound};
     if (answer_question) rsp.status = *answer_question;
-    rng.fill(rsp.result);  // nobody looks at it
+    rng.fill(rsp.result);  // admin ignores it
     return rsp;
   }
-  /// An answer that nobody looks at.
+  /// A response that admin ignores.
   spec::CmdRsp whatever() {
     spec::CmdRsp rsp{.status = rng.percent(50) ? Status::kOk : Status::kNotFound, .result = {}};
     rng.fill(rsp.result);
     return rsp;
   }
-  /// create_qp: the QP is there already.
+  /// create_qp: the QP exists by now.
   spec::CmdRsp after_create(const spec::Cmd& c) {
     EXPECT_EQ(c.args, Args{});
     spec::CmdRsp rsp;
@@ -241,7 +242,7 @@ class AdminWorld : public testing::Test {
     }
     return did;
   }
-  /// Answers whatever admin asks.
+  /// Responds to all requests of admin.
   bool pump() {
     bool did = false;
     while (!dut.pbl_wr.empty()) {
@@ -323,7 +324,7 @@ class AdminWorld : public testing::Test {
     EXPECT_EQ(rsp.phase, phase(i));
     return rsp;
   }
-  /// One command and its answer.
+  /// Sends one command and returns its response.
   spec::AdminRsp command(Op op, uint32_t object, const Args& args = {}, uint8_t flags = 0) {
     const auto keep = waiting;
     forget();
@@ -341,7 +342,7 @@ class AdminWorld : public testing::Test {
   spec::AdminRsp command(Op op, uint32_t object, const A& args) {
     return command(op, object, packed(args));
   }
-  /// A command that must succeed, and reach its unit as it is.
+  /// Sends a command that must succeed, and that its unit must get unchanged.
   template <class A = Args>
   spec::AdminRsp must(Op op, uint32_t object, const A& args = {}) {
     const auto rsp = expect(Status::kOk, op, object, args);
@@ -368,7 +369,7 @@ class AdminWorld : public testing::Test {
                                   << spec::to_string(status);
     return rsp;
   }
-  /// Refused by admin itself: nobody hears of it.
+  /// Expects that admin itself refuses the command and sends nothing to a unit.
   template <class A = Args>
   void refused(Status status, Op op, uint32_t object, const A& args = {}) {
     const auto rsp = expect(status, op, object, args);
@@ -396,7 +397,7 @@ class AdminWorld : public testing::Test {
             .log_sq = 2,
             .log_rq = 15};
   }
-  /// A region of whole pages whose list is in memory.
+  /// A region of whole pages with its list in memory.
   spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12,
                            uint64_t list = kBuffer) {
     Bytes b;
@@ -438,9 +439,9 @@ class AdminWorld : public testing::Test {
     must(Op::kCreateQp, 4, qp(1, 2, 3));
   }
 
-  // --- the reference: what exists, and who refers to whom
+  // --- the reference: the existing objects and their references
   struct Ref {
-    std::map<uint32_t, unsigned> pds, eqs;  // uses
+    std::map<uint32_t, unsigned> pds, eqs;  // number of references
     struct Cq {
       uint8_t eqn;
       unsigned uses;
