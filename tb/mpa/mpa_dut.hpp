@@ -1,4 +1,5 @@
-// mpa as a bench sees it: its streams, by name. Nothing else is looked at, so the model stands behind the same face.
+// mpa as a bench sees it: its streams, by name. A bench uses nothing else, so the model fits the
+// same interface.
 #pragma once
 
 #include "VMpa.h"

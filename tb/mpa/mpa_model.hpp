@@ -1,5 +1,5 @@
-// The model's mpa behind the face of RtlMpa: two ways, each with a queue in front. What waits in
-// them is inside; it is worked off when the neighbour takes what comes of it.
+// The model's mpa behind the interface of RtlMpa: two directions, each with an input queue. Items
+// in the queues count as in flight. An item is processed when the neighbour can accept its result.
 #pragma once
 
 #include <memory>

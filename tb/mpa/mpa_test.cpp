@@ -1,4 +1,5 @@
-// mpa: FPDUs out of ULPDUs and back, judged by a frame builder of the test's own. RFC 5044 section 4.
+// mpa: FPDUs out of ULPDUs and back, checked against the test's own frame builder. RFC 5044 section
+// 4.
 #include "mpa_dut.hpp"
 #include "system/wire.hpp"
 #include "vectors/golden.hpp"
@@ -21,13 +22,14 @@ uint32_t crc32c(const Bytes& bytes) {
   return ~c;
 }
 
-/// One direction of a connection: what was agreed, and where its stream stands.
+/// One direction of a connection: the negotiated options, and the position in its stream.
 struct Way {
   bool crc = true, markers = false;
   uint64_t position = 0;
 };
 
-/// The FPDU of a ULPDU at the way's position, which moves on. lie: changes the length field, or a marker.
+/// The FPDU of a ULPDU at the position of `way`, which it advances. length_lie changes the length
+/// field, marker_lie a marker.
 Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_lie = 0) {
   Bytes plain;
   const auto length = static_cast<uint16_t>(static_cast<int>(ulpdu.size()) + length_lie);
@@ -35,7 +37,7 @@ Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_li
   plain.push_back(static_cast<uint8_t>(length));
   plain.insert(plain.end(), ulpdu.begin(), ulpdu.end());
   while (plain.size() % 4 != 0) plain.push_back(0);
-  plain.resize(plain.size() + 4);  // the CRC's place
+  plain.resize(plain.size() + 4);  // room for the CRC
 
   Bytes out;
   size_t start = 0;
@@ -116,7 +118,8 @@ struct MpaTest : testing::Test {
 };
 TYPED_TEST_SUITE(MpaTest, tb::Duts);
 
-/// The RTL alone: rates and latencies in cycles. The model's are in mpa_timing.hpp, and its steps here are paced at random.
+/// RTL only: rates and latencies in cycles. The model's are in mpa_timing.hpp; its steps here are
+/// paced at random.
 template <class D>
 struct MpaRtlTest : MpaTest<D> {};
 TYPED_TEST_SUITE(MpaRtlTest, tb::RtlDuts);
@@ -143,7 +146,7 @@ TYPED_TEST(MpaTest, KnownBytes) {
   this->expect_ulpdu(3, ulpdu);
 }
 
-/// The golden FPDUs, byte for byte: as they leave, and what comes of them.
+/// The golden FPDUs, byte for byte: transmitted, and received.
 TYPED_TEST(MpaTest, GoldenFpdus) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -215,7 +218,7 @@ TYPED_TEST(MpaTest, LargestUlpdu) {
   }
 }
 
-// Each kind of damage, on a QP of its own life; what follows on other QPs is good.
+// Each kind of damage, on a QP started anew for it. Later FPDUs on other QPs are good.
 TYPED_TEST(MpaTest, Damage) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -231,10 +234,10 @@ TYPED_TEST(MpaTest, Damage) {
             this->expect_cause(4, cause);
             this->expect_ulpdu(0, other);
           };
-          // a bit of the record
+          // A flipped bit of the record.
           fresh();
           Bytes record = frame(this->qps[4].rx, u);
-          const size_t low = markers ? 6 : 2;  // not the length field, not the marker
+          const size_t low = markers ? 6 : 2;  // skips the length field and the marker
           if (crc || n > 0) {
             const size_t high = crc ? record.size() : low + std::min<size_t>(n, 400);
             record[low + this->rng.below(high - low)] ^=
@@ -247,18 +250,18 @@ TYPED_TEST(MpaTest, Damage) {
               (void)this->dut.rx_ulpdu.take_packet();
             }
           }
-          // the record's own flag
+          // The record's own error flag.
           fresh();
           this->put_record(4, frame(this->qps[4].rx, u), true);
           expect(Cause::kMpaCrc);
-          // a length that does not fit; pad may hide up to 3
+          // A length that does not fit; the pad may hide up to 3 bytes.
           for (int lie : {4, -4, 64, -64, 60000}) {
             if (lie < 0 && n < static_cast<size_t>(-lie)) continue;
             fresh();
             this->put_record(4, frame(this->qps[4].rx, u, lie));
             expect(Cause::kMpaMarker);
           }
-          // a record that is cut, or has more behind
+          // A record that is truncated, or has extra bytes.
           fresh();
           record = frame(this->qps[4].rx, u);
           record.resize(record.size() - 1);
@@ -270,12 +273,12 @@ TYPED_TEST(MpaTest, Damage) {
           this->put_record(4, record);
           expect(crc ? Cause::kMpaCrc : Cause::kMpaMarker);
           if (!markers) continue;
-          // a marker that points elsewhere; the CRC is good
+          // A marker with a wrong pointer; the CRC is good.
           fresh();
           this->put_record(4, frame(this->qps[4].rx, u, 0, 4));
           expect(Cause::kMpaMarker);
           fresh();
-          record = frame(this->qps[4].rx, u, 0, 4);  // both: the CRC counts
+          record = frame(this->qps[4].rx, u, 0, 4);  // both errors: the CRC takes precedence
           record[record.size() - 1] ^= 1;
           this->put_record(4, record);
           expect(crc ? Cause::kMpaCrc : Cause::kMpaMarker);
@@ -301,7 +304,7 @@ TYPED_TEST(MpaTest, RecordsThatCannotBe) {
         }
       }
     }
-    // longer than the store
+    // Longer than the packet store.
     this->start(6, false, false, false);
     this->put_record(6, this->rng.bytes(131071));
     this->expect_cause(6, Cause::kMpaMarker);
@@ -325,7 +328,8 @@ TYPED_TEST(MpaTest, StartBeginsAStream) {
   }
 }
 
-// QPs start while another one's FPDUs pass, in every cycle of theirs: each of those moves its own position on.
+// QPs start while another QP's FPDUs pass, in every cycle of these FPDUs: each FPDU still advances
+// the position of its own QP.
 TYPED_TEST(MpaTest, AStartDisturbsNoOther) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -344,7 +348,8 @@ TYPED_TEST(MpaTest, AStartDisturbsNoOther) {
   });
 }
 
-// What is inside when a stop or sync comes leaves before it is answered; what is not inside does not hold it.
+// A stop or sync is acknowledged after everything in flight is sent. It does not wait for later
+// items.
 TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   for (auto op : {spec::QpOp::kStop, spec::QpOp::kSync}) {
     for (bool transmit : {false, true}) {
@@ -373,7 +378,8 @@ TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   }
 }
 
-// What came behind a stop stands inside when its QP starts again: the next stop waits for it, and for nothing more.
+// An item that came after a stop is in flight when its QP starts again. The next stop waits for it,
+// and for nothing more.
 TYPED_TEST(MpaTest, StartKeepsCountOfWhatIsInside) {
   for (bool transmit : {false, true}) {
     this->dut.restart({});
@@ -399,7 +405,7 @@ TYPED_TEST(MpaTest, StartKeepsCountOfWhatIsInside) {
   }
 }
 
-// Orders that come one behind the other are each answered.
+// Orders in sequence are each acknowledged.
 TYPED_TEST(MpaTest, EachOrderIsAnswered) {
   this->dut.restart({});
   this->start(1, true, false, false);
@@ -412,7 +418,8 @@ TYPED_TEST(MpaTest, EachOrderIsAnswered) {
   EXPECT_EQ(this->dut.ack.take_all().size(), 2U);
 }
 
-// However much passes one way while the other stands: what was inside has left, and it is answered.
+// A stop is acknowledged when everything in flight before it is sent, however much passes in one
+// direction while the other is stalled.
 TYPED_TEST(MpaTest, StopIsNotMissedWhileOneWayIsHeld) {
   for (bool transmit_stands : {false, true}) {
     this->dut.restart({});
@@ -443,7 +450,7 @@ TYPED_TEST(MpaTest, StopIsNotMissedWhileOneWayIsHeld) {
   }
 }
 
-// The two ways are independent: one that stands does not hold the other.
+// The two directions are independent: a stalled one does not block the other.
 TYPED_TEST(MpaTest, WaysDoNotWaitForEachOther) {
   for (bool transmit_stands : {false, true}) {
     this->dut.restart({});
@@ -464,7 +471,7 @@ TYPED_TEST(MpaTest, WaysDoNotWaitForEachOther) {
   }
 }
 
-// Invariant: whatever comes, in whatever mixture of QPs, leaves in order, as the frame builder says.
+// Invariant: any mixture of FPDUs and QPs is sent in order, as the frame builder predicts.
 TYPED_TEST(MpaTest, Random) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -492,7 +499,7 @@ TYPED_TEST(MpaTest, Random) {
             this->put_good(qpn, u);
             rx.push_back({qpn, Cause::kNone, u});
           } else {
-            failed[qpn] = true;  // after an error nothing of a stream is defined
+            failed[qpn] = true;  // after an error the rest of the stream is undefined
             Bytes record = frame(way, u, 8);
             if (way.crc && this->rng.percent(50)) record[record.size() - 2] ^= 0x10;
             const bool crc_bad =
@@ -524,7 +531,7 @@ TYPED_TEST(MpaTest, Random) {
   });
 }
 
-// 64 bytes a cycle, and an FPDU of up to 128 bytes every 2 cycles, both ways at once.
+// 64 bytes per cycle, and an FPDU of up to 128 bytes every 2 cycles, in both directions at once.
 TYPED_TEST(MpaRtlTest, Throughput) {
   for (auto [n, cycles] :
        {std::pair<size_t, uint64_t>{50, 2}, {56, 2}, {120, 2}, {1454, 23}, {8190, 129}}) {
@@ -540,7 +547,8 @@ TYPED_TEST(MpaRtlTest, Throughput) {
   }
 }
 
-// Cycles from the last beat's hand-over to the last beat's, on idle streams: what the header of rtl/mpa/mpa.sv states.
+// Cycles from the transfer of the last input beat to that of the last output beat, on idle streams.
+// The header of rtl/mpa/mpa.sv gives these figures.
 TYPED_TEST(MpaRtlTest, Latency) {
   this->dut.restart({});
   this->start(1, true, false, false);
