@@ -1,9 +1,9 @@
-// llp_if_account: a connection's credit is its limit, less what was granted, plus what came back;
-// and who waits is woken by each change that its last look may have missed.
+// llp_if_account: a connection's credit is its limit, less the bytes granted, plus the bytes
+// returned. A waiting QP is woken by each change that its last look may have missed.
 //
-// The reference counts in 128 bits and never runs round; the limits it sends are its own modulo
-// 2^32. The test plays llp_if_grant (a look in phase 1, its decision in phase 0), the LLP and
-// llp_if_tx, on connections that stand before and behind 2^31 and 2^32.
+// The reference counts in 128 bits and never wraps; the limits it sends are its own modulo 2^32.
+// The test plays llp_if_grant (a look in phase 1, its decision in phase 0), the LLP and llp_if_tx,
+// on connections with counts just below and above 2^31 and 2^32.
 #include "VLlpIfAccount.h"
 #include "VLlpIfAccountMin.h"
 #include "gen/streams.hpp"
@@ -47,7 +47,7 @@ class LlpIfAccountTest : public testing::Test {
     Wide bytes;
     unsigned gone;
   };
-  struct Flag {  // of waiting, as written
+  struct Flag {  // a write of the waiting flag
     uint64_t at;
     bool waits;
   };
@@ -86,7 +86,7 @@ class LlpIfAccountTest : public testing::Test {
   tb::Pace pace;
   bool running = false, phase = false, acts = true;
   std::vector<Conn> conns;
-  std::optional<Look> planned, look;  // one that the test asks for; one under way
+  std::optional<Look> planned, look;  // a look requested by the test; the look in progress
   std::optional<Refund> refund;
   std::deque<std::pair<Conn*, Wide>> limits;  // sent
   uint64_t grants = 0;
@@ -141,7 +141,7 @@ class LlpIfAccountTest : public testing::Test {
     dut.credit.put({static_cast<uint16_t>(c.number), static_cast<uint32_t>(limit)});
   }
 
-  // What the next limit makes available: a border, now and then as much as may be.
+  // Chooses the next limit so that the available credit meets a boundary, at times the maximum.
   void some_limit() {
     Conn& c = conns[rng.below(conns.size())];
     if (rng.percent(5) && B::kConns < 65'536) {
@@ -175,7 +175,7 @@ class LlpIfAccountTest : public testing::Test {
     c.out.pop_front();
     refund = r;
   }
-  /// What a limit may add: never 2^31 available, even when all comes back.
+  /// The most that a limit may add: never 2^31 available, even when all credit returns.
   Wide room(const Conn& c) const {
     const Wide back = refund && refund->conn == &c ? refund->fpdu.aside : 0;
     return k31 - 1 - (c.planned - c.granted + c.refunded + c.aside() + back);
@@ -190,7 +190,7 @@ class LlpIfAccountTest : public testing::Test {
     Look l{c, Op::kSegment, 0, 0};
     const uint64_t how = rng.below(100);
     if (how < 25) {
-      l.op = Op::kProbe;  // any border of what is there
+      l.op = Op::kProbe;  // any boundary of the available credit
       l.bytes = c->available() - 1 + static_cast<Wide>(rng.below(3));
       if (l.bytes < 0 || l.bytes >= 1 << 18) l.bytes = static_cast<Wide>(rng.below(1 << 18));
     } else if (how < 32) {
@@ -209,7 +209,7 @@ class LlpIfAccountTest : public testing::Test {
     planned = l;
   }
 
-  /// Nothing of the connection is under way: it may be cleared.
+  /// Nothing of the connection is in flight: it may be cleared.
   bool over(const Conn& c) const {
     return c.out.empty() && c.recent.empty() && !(refund && refund->conn == &c) &&
            std::none_of(limits.begin(), limits.end(), [&](auto& l) { return l.first == &c; });
@@ -247,7 +247,7 @@ class LlpIfAccountTest : public testing::Test {
     }
   }
 
-  // Phase 0: the answer, judged; then what llp_if_grant does with it.
+  // Phase 0: checks the response, then does what llp_if_grant does with it.
   void decide(const Look& l) {
     auto& t = dut.top();
     Conn& c = *l.conn;
@@ -258,7 +258,7 @@ class LlpIfAccountTest : public testing::Test {
                                              : l.bytes;
     tb::set(t.need_i, static_cast<uint64_t>(need));
     t.eval();
-    // A change in the look's cycle or the one before it may be in the answer or not.
+    // The response may or may not include a change in the look's cycle or the cycle before.
     Wide surely = c.available();
     unsigned surely_gone = c.gone;
     for (const Change& change : c.recent) {
@@ -375,7 +375,7 @@ class LlpIfAccountTest : public testing::Test {
     c.changes.push_back(change.at);
   }
 
-  // Once all is quiet: each change while its connection waited gave one wake.
+  // When all is quiet: each change while its connection waited caused one wake.
   void check_wakes() {
     acts = false;
     refund_all();
@@ -386,7 +386,8 @@ class LlpIfAccountTest : public testing::Test {
     for (Conn& c : conns) {
       uint64_t must = 0, may = 0;
       for (uint64_t at : c.changes) {
-        bool before = false, seen_one = false, seen_none = false;  // written by at + 2; then
+        // before: written by at + 2; seen_*: written after that
+        bool before = false, seen_one = false, seen_none = false;
         uint64_t last = 0;
         for (const Flag& f : c.flags) {
           if (f.at <= at + 2)
@@ -421,7 +422,7 @@ class LlpIfAccountTest : public testing::Test {
         text(c.limit), text(c.granted), text(c.refunded), text(c.size), c.given, c.gone);
   }
 
-  /// Moves a connection on until just before a count, by credit and debits that need no FPDU.
+  /// Advances a connection to just before a count, by credit and debits that need no FPDU.
   void move_to(Conn& c, Wide target) {
     acts = false;
     while (c.granted < target && !this->HasFatalFailure()) {
@@ -459,8 +460,8 @@ TYPED_TEST(LlpIfAccountTest, CreditIsExact) {
   this->met.expect_all();
 }
 
-// All that is granted comes back: the sum of refunds passes 2^31 and 2^32, the FPDUs 4096, with
-// credit for one FPDU alone.
+// All granted credit returns: the sum of refunds passes 2^31 and 2^32, the count of FPDUs passes
+// 4096. There is credit for only one FPDU.
 TYPED_TEST(LlpIfAccountTest, RefundsRunRound) {
   using Op = typename TestFixture::Op;
   this->start({});
@@ -477,7 +478,7 @@ TYPED_TEST(LlpIfAccountTest, RefundsRunRound) {
     c.out.pop_front();
     this->dut.cycles(4);
     ASSERT_FALSE(this->refund);
-    // One byte more than there is does not fit.
+    // One byte more than available does not fit.
     if (c.given % 64 == 0 || c.refunded % k31 < 2 * c.worst) {
       for (Wide more : {0, 1}) {
         this->planned = {&c, Op::kProbe, c.worst + kTerm + more, 0};

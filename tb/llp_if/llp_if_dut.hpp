@@ -1,4 +1,5 @@
-// llp_if as a bench sees it: its streams, by name. Nothing else is looked at, so the model can stand behind the same face.
+// llp_if as a bench sees it: its streams, by name. A bench uses nothing else, so the model fits the
+// same interface.
 #pragma once
 
 #include "VLlpIf.h"

@@ -1,5 +1,5 @@
-// The model's llp_if behind the face of RtlLlpIf: records and events in one order, a record and an
-// FPDU at a time, wants in the order they came.
+// The model's llp_if behind the interface of RtlLlpIf: records and events in one order, a record
+// and an FPDU at a time, wants in the order of arrival.
 #pragma once
 
 #include <memory>
@@ -88,7 +88,7 @@ struct ModelLlpIf : PacedDut {
     void term_timer(uint16_t qpn, uint32_t life) override {
       d.timers_.push_back({d.now() + kPatience, qpn, life});
     }
-    void raw_tx_possible() override {}  // step() asks each time
+    void raw_tx_possible() override {}  // step() polls each time
     void give_ended(uint16_t connection) override {
       d.raw_rx_hdr.push({.connection = connection, .length = 0, .ended = 1});
       d.raw_rx.push({});
@@ -191,7 +191,7 @@ struct ModelLlpIf : PacedDut {
       if (!before_start_) before_start_ = tx_fpdu_hdr.size();
       may = raw_left && *before_start_ == 0;
       for (const auto& w : wants_) may = may && w.qpn != c.qpn;
-    } else if (c.op != spec::QpOp::kSync) {  // what is inside leaves
+    } else if (c.op != spec::QpOp::kSync) {  // first drains everything in flight
       may = records_ == 0 && rx_left() && tx_left();
     }
     if (!may) return;
@@ -223,9 +223,9 @@ struct ModelLlpIf : PacedDut {
   std::deque<Raw> raws_;
   std::deque<spec::TxWant> wants_;
   std::deque<Timer> timers_;
-  std::optional<spec::TxFpduHdr> sending_;  // taken by the LLP: not yet all of it
-  std::optional<size_t> before_start_;      // FPDUs here that go before the start at the front
-  bool connecting_ = false;                 // admin waits for the answer
+  std::optional<spec::TxFpduHdr> sending_;  // accepted by the LLP, but not yet whole
+  std::optional<size_t> before_start_;      // FPDUs queued before the start at the front
+  bool connecting_ = false;                 // admin waits for the response
   uint32_t records_ = 0;
 };
 

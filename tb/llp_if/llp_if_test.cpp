@@ -1,4 +1,5 @@
-// llp_if: connections, records, credit, and what QPs do with them. Architecture 3.3 and 7, spec/ambiguities.md C-27.
+// llp_if: connections, records, credit, and their use by QPs. Architecture 3.3 and 7,
+// spec/ambiguities.md C-27.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -22,19 +23,19 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kTerm = 128;
 
-/// C-27 and the limits of the device, written from the text.
+/// C-27 and the limits of the device, computed from the text.
 uint32_t mulpdu_of(uint32_t mss, bool markers) {
   int m = static_cast<int>(mss) - 6 - static_cast<int>(mss % 4);
   if (markers) m -= 4 * static_cast<int>((mss + 511) / 512);
   return static_cast<uint32_t>(std::max(m, 128));
 }
-/// The largest FPDU of a ULPDU: as many markers as can fall into it at the worst position.
+/// The largest FPDU of a ULPDU: with the most markers that can fall into it, at the worst position.
 uint32_t worst_of(uint32_t ulpdu, bool markers) {
   uint32_t data = 2 + ulpdu;
   while (data % 4 != 0) data++;
   data += 4;
   if (!markers) return data;
-  uint32_t size = 0;  // a marker stands first, and then every 512 bytes
+  uint32_t size = 0;  // a marker comes first, and then every 512 bytes
   for (uint32_t i = 0; i < data; i += 4, size += 4) {
     if (size % 512 == 0) size += 4;
   }
@@ -52,7 +53,7 @@ struct LlpIfTest : testing::Test {
     dut.cmd.put(c);
     return dut.rsp.take();
   }
-  /// admin's question before a start with so many streaming bytes.
+  /// admin's query before a start with this many streaming bytes.
   AdminStatus may_start(uint16_t conn, uint16_t bytes) {
     spec::ConnCmd c{.opcode = AdminOpcode::kModifyQp, .object = conn};
     spec::AdminModifyArgs{.to_state = 1, .connection = conn, .stream_length = bytes}.pack(c.args);
@@ -76,7 +77,7 @@ struct LlpIfTest : testing::Test {
                  .port = 4000,
                  .local_port = 5000});
   }
-  /// An event that the driver hears of.
+  /// An event that is reported to the driver.
   void event(LlpEvt kind, uint16_t conn, uint16_t length = 0) {
     put_event(kind, conn, length);
     EXPECT_EQ(dut.async.take().connection, conn);
@@ -159,7 +160,7 @@ struct LlpIfTest : testing::Test {
 };
 TYPED_TEST_SUITE(LlpIfTest, tb::Duts);
 
-/// The RTL alone: cycles, and orders that wait in it.
+/// RTL only: cycles, and orders that wait in it.
 template <class D>
 class LlpIfRtlTest : public LlpIfTest<D> {};
 TYPED_TEST_SUITE(LlpIfRtlTest, tb::RtlDuts);
@@ -173,7 +174,7 @@ TYPED_TEST(LlpIfTest, ListenAndConnect) {
     EXPECT_EQ(this->status(AdminOpcode::kConnUnlisten, 4420), AdminStatus::kOk);
     EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = LlpOp::kUnlisten, .port = 4420}));
 
-    // The number comes with the transport's answer; events of others go on meanwhile.
+    // The number comes with the transport's response. Events of other connections go on meanwhile.
     spec::ConnCmd c{.opcode = AdminOpcode::kConnConnect};
     spec::AdminConnArgs{.peer_port = 77, .peer_address = 0xc0a80101}.pack(c.args);
     dut.cmd.put(c);
@@ -202,7 +203,7 @@ TYPED_TEST(LlpIfTest, ListenAndConnect) {
     r.mss = 1448;
     EXPECT_EQ(this->query(5), r);
 
-    // none free; a refusal
+    // No number free; a refusal.
     dut.cmd.put(c);
     req = dut.req.take();
     dut.evt.put({.kind = LlpEvt::kAssigned, .connection = 0xffff, .cookie = req.cookie});
@@ -246,7 +247,7 @@ TYPED_TEST(LlpIfTest, StatesOfAConnectionWithoutQp) {
     EXPECT_EQ(this->status(AdminOpcode::kConnClose, 3), AdminStatus::kBadState);
     EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 3), AdminStatus::kOk);
     this->expect_req(LlpOp::kReleased, 3);
-    // the other side first, and a reset
+    // The local side closes first; then a reset.
     this->open(3);
     EXPECT_EQ(this->status(AdminOpcode::kConnClose, 3), AdminStatus::kOk);
     this->expect_req(LlpOp::kHalfClose, 3);
@@ -285,7 +286,7 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
       this->expect_sent(2, out, true);
       EXPECT_EQ(this->status(AdminOpcode::kConnSend, 2), AdminStatus::kOk);
     }
-    // bytes wait for credit; other connections do not
+    // Bytes wait for credit; other connections do not.
     this->open(3, 1460, 10000);
     this->start(0, 3);
     const Bytes late = this->rng.bytes(3000);
@@ -298,7 +299,7 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
     this->expect_sent(3, f);
     this->credit(2, 1749 + 3000);
     this->expect_sent(2, late, true);
-    // of connections that are not open: nothing
+    // Bytes for connections that are not open are dropped.
     for (uint16_t conn : {uint16_t{3}, uint16_t{7}, uint16_t{0xfff0}})
       this->put_raw(conn, this->rng.bytes(100));
     this->expect_quiet();
@@ -309,7 +310,8 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
   });
 }
 
-// Streaming bytes are admitted only with their credit: a peer's closed window holds up no other connection.
+// Streaming bytes are admitted only with their credit: a peer's closed window does not block other
+// connections.
 TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
   each_pace([&](Pace pace) {
     auto& dut = this->dut;
@@ -321,7 +323,7 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     };
     EXPECT_EQ(may_send(2, 501), AdminStatus::kNoCredit);
     EXPECT_EQ(this->may_start(2, 501), AdminStatus::kNoCredit);
-    EXPECT_EQ(may_send(2, 500), AdminStatus::kOk);  // asked alone: nothing is taken
+    EXPECT_EQ(may_send(2, 500), AdminStatus::kOk);  // only a query: it reserves nothing
     EXPECT_EQ(this->may_start(2, 500), AdminStatus::kOk);
     EXPECT_EQ(may_send(2, 500), AdminStatus::kOk);
     const Bytes out = this->rng.bytes(500);
@@ -330,12 +332,12 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     EXPECT_EQ(may_send(2, 1), AdminStatus::kNoCredit);
     EXPECT_EQ(this->may_start(2, 1), AdminStatus::kNoCredit);
     EXPECT_EQ(this->may_start(2, 0), AdminStatus::kOk);
-    // the other one goes on
+    // The other connection goes on.
     EXPECT_EQ(this->may_start(3, 300), AdminStatus::kOk);
     const Bytes reply = this->rng.bytes(300);
     this->put_raw(3, reply);
     EXPECT_TRUE(dut.run_until(
-        [&] { return dut.raw_tx_hdr.empty(); }));  // admin tells qp when they are on their way
+        [&] { return dut.raw_tx_hdr.empty(); }));  // admin tells qp when the bytes are in llp_if
     dut.ctl.put({.op = QpOp::kStart, .qpn = 1, .params = {.connection = 3}});
     EXPECT_EQ(dut.ack.take(2000).qpn, 1);
     this->expect_sent(3, reply, true);
@@ -349,7 +351,7 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     dut.cycles(400);
     EXPECT_EQ(may_send(2, 21), AdminStatus::kNoCredit);
     EXPECT_EQ(may_send(2, 20), AdminStatus::kOk);
-    // those before it count: the question waits until they have left
+    // Earlier bytes count: the query waits until they are sent.
     this->credit(2, 600);
     EXPECT_TRUE(dut.run_until([&] { return dut.credit.empty(); }));
     dut.cycles(20);
@@ -383,7 +385,8 @@ TYPED_TEST(LlpIfTest, StreamingBytesGiveUp) {
   this->expect_quiet();
 }
 
-// What was true of a connection is not of its abort, nor of the next one of its number.
+// After an abort the connection keeps none of its state, and the next connection of its number has
+// none.
 TYPED_TEST(LlpIfTest, AnAbortedConnectionHasNothingLeft) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -403,7 +406,8 @@ TYPED_TEST(LlpIfTest, AnAbortedConnectionHasNothingLeft) {
   });
 }
 
-// Between admin's question and the start one side may close: the QP hears that its connection is of no use.
+// One side may close between admin's query and the start: llp_if reports the connection to the QP
+// as lost.
 TYPED_TEST(LlpIfTest, AStartOnAHalfClosedConnectionIsALoss) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -425,7 +429,8 @@ TYPED_TEST(LlpIfTest, AStartOnAHalfClosedConnectionIsALoss) {
   });
 }
 
-// A conn_give ends with its bytes, or with none when the connection ends first: admin never waits for ever.
+// A conn_give ends with its bytes, or with none when the connection ends first: admin never waits
+// for ever.
 TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
   each_pace([&](Pace pace) {
     auto& dut = this->dut;
@@ -441,7 +446,7 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       EXPECT_EQ(dut.raw_rx.take_packet(), tb::Packet{});
     };
     const Bytes bytes = this->rng.bytes(20);
-    // ended before it was asked for
+    // Ended before conn_give.
     for (uint16_t c = 0; c < 3; c++) this->open(c), this->event(LlpEvt::kWaiting, c, 20);
     this->event(LlpEvt::kReset, 0);
     this->event(LlpEvt::kFailed, 1);
@@ -452,14 +457,14 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       this->event(LlpEvt::kWaiting, c, 20);  // crossed
       EXPECT_EQ(this->query(c).waiting, 0);
     }
-    // to be reset
+    // About to be reset.
     this->open(3);
     this->event(LlpEvt::kWaiting, 3, 20);
     EXPECT_EQ(this->status(AdminOpcode::kConnAbort, 3), AdminStatus::kOk);
     this->expect_req(LlpOp::kAbort, 3);
     EXPECT_EQ(this->status(AdminOpcode::kConnGive, 3, {.length = 20}), AdminStatus::kBadArgument);
     this->expect_quiet();
-    // asked for, then ended; others go on
+    // Ended after conn_give; other connections go on.
     uint16_t conn = 4;
     for (const LlpEvt end : {LlpEvt::kReset, LlpEvt::kFailed, LlpEvt::kClosed}) {
       this->open(conn), this->open(10);
@@ -470,7 +475,7 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       EXPECT_TRUE(dut.raw_rx_hdr.empty());
       this->event(end, conn);
       expect_empty(conn);
-      this->put_record(conn, bytes, true);  // late: nobody waits for it
+      this->put_record(conn, bytes, true);  // late: no command waits for it
       this->expect_quiet();
       EXPECT_EQ(this->status(AdminOpcode::kConnRelease, conn), AdminStatus::kOk);
       this->expect_req(LlpOp::kReleased, conn);
@@ -478,7 +483,7 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       this->expect_req(LlpOp::kReleased, 10);
       conn++;
     }
-    // its record has come before the end: nothing but the record
+    // Its record has come before the end: llp_if returns only the record.
     this->open(8);
     this->open(9);
     this->start(1, 9);
@@ -505,7 +510,8 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       this->expect_req(LlpOp::kReleased, 8);
       this->open(8);
     }
-    // and the next one finds its own, also if the LLP has fewer bytes than it told, or none: no end
+    // The next conn_give gets its own record. The LLP may have fewer bytes than it reported, or
+    // none: that is no end.
     for (size_t came : {20U, 7U, 0U, 20U}) {
       this->event(LlpEvt::kWaiting, 8, 20);
       give(8);
@@ -519,7 +525,7 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
   });
 }
 
-// The FIN that the driver asks for goes behind the bytes that it has sent.
+// The FIN that the driver requests is sent after the bytes sent before.
 TYPED_TEST(LlpIfTest, AConnectionClosesBehindItsBytes) {
   auto& dut = this->dut;
   dut.restart({});
@@ -536,7 +542,7 @@ TYPED_TEST(LlpIfTest, AConnectionClosesBehindItsBytes) {
   this->expect_req(LlpOp::kHalfClose, 1);
 }
 
-// The last streaming bytes are with the LLP before RDMA mode is.
+// The LLP gets the last streaming bytes before the request for RDMA mode.
 TYPED_TEST(LlpIfTest, BytesLeaveBeforeRdmaMode) {
   auto& dut = this->dut;
   dut.restart({});
@@ -576,7 +582,7 @@ TYPED_TEST(LlpIfTest, RecordsFindTheirQp) {
       this->expect_fpdu(2, b, true);
     }
     this->expect_quiet();
-    // stopped: nothing of it arrives; the connection goes on by itself
+    // Stopped: its records are dropped. The connection goes on by itself.
     this->order(QpOp::kStop, 7);
     this->put_record(0, this->rng.bytes(99));
     const Bytes b = this->rng.bytes(50);
@@ -588,7 +594,7 @@ TYPED_TEST(LlpIfTest, RecordsFindTheirQp) {
     this->event(LlpEvt::kClosed, 0);
     EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 0), AdminStatus::kOk);
     this->expect_req(LlpOp::kReleased, 0);
-    // the QP and the number live again
+    // The QP and the number are used again.
     this->open(0);
     this->start(7, 0);
     this->put_record(0, b);
@@ -620,7 +626,8 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
     this->order(QpOp::kSync, 4);
     EXPECT_TRUE(this->query(4).has_qp);
     this->expect_quiet();
-    // ended already: the stop tells the driver; abort of an open one resets it
+    // Connections that have ended: the stop is reported to the driver. An abort of an open one
+    // resets it.
     this->order(QpOp::kStop, 0);
     EXPECT_EQ(dut.async.take().connection, 0);
     this->order(QpOp::kAbort, 1);
@@ -634,7 +641,7 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
     this->expect_req(LlpOp::kAbort, 3);
     this->put_event(LlpEvt::kReset, 3);
     this->expect_event(3, LlpQpEvt::kLost);
-    // lost between admin's question and the start
+    // Lost between admin's query and the start.
     this->open(9);
     this->event(LlpEvt::kReset, 9);
     dut.ctl.put({.op = QpOp::kStart, .qpn = 6, .params = {.connection = 9}});
@@ -642,7 +649,7 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
     this->expect_event(6, LlpQpEvt::kLost);
     this->order(QpOp::kAbort, 6);
     EXPECT_EQ(dut.async.take().connection, 9);
-    dut.ctl.put({.op = QpOp::kStart, .qpn = 6, .params = {.connection = 10}});  // never was
+    dut.ctl.put({.op = QpOp::kStart, .qpn = 6, .params = {.connection = 10}});  // never opened
     EXPECT_EQ(dut.ack.take().qpn, 6);
     this->expect_event(6, LlpQpEvt::kLost);
     this->order(QpOp::kAbort, 6);
@@ -714,7 +721,7 @@ TYPED_TEST(LlpIfTest, CreditIsSetAsideAndComesBack) {
     this->expect_no_grant();
     this->credit(0, 3 * 1460 + kTerm + 60);
     this->expect_grant(5, 1454);
-    // by refunds alone
+    // Credit only from refunds.
     this->want(5);
     this->expect_no_grant();
     this->put_fpdu(5, f);
@@ -726,7 +733,7 @@ TYPED_TEST(LlpIfTest, CreditIsSetAsideAndComesBack) {
   });
 }
 
-// A closed window of one connection holds no other.
+// A closed window of one connection does not block others.
 TYPED_TEST(LlpIfTest, OrderOfWants) {
   auto& dut = this->dut;
   dut.restart({});
@@ -779,13 +786,13 @@ TYPED_TEST(LlpIfTest, TerminateUsesTheReserve) {
     dut.llp_tx.stall(100);
     this->put_fpdu(2, f, false, 0, true);
     dut.cycles(100);
-    EXPECT_TRUE(dut.req.empty() && dut.event.empty());  // the LLP has not taken it
+    EXPECT_TRUE(dut.req.empty() && dut.event.empty());  // the LLP has not accepted it
     dut.llp_tx.stall(pace.stall);
     this->expect_sent(4, f);
     this->expect_req(LlpOp::kHalfClose, 4);
     this->expect_event(2, LlpQpEvt::kTermDone);
     EXPECT_EQ(this->state(4), ConnState::kLocalClosed);
-    // what comes late of a stopped QP is dropped
+    // Late items of a stopped QP are dropped.
     this->order(QpOp::kStop, 2);
     this->put_fpdu(2, this->rng.bytes(500), true, 1);
     this->want(2);
@@ -809,12 +816,12 @@ TYPED_TEST(LlpIfTest, TerminateGivesUp) {
   EXPECT_EQ(this->query(4).waiting, 0);
   this->credit(4, 100000);
   this->expect_no_grant();
-  this->order(QpOp::kAbort, 2);  // again: the LLP has not answered the first
+  this->order(QpOp::kAbort, 2);  // repeated: the LLP has not answered the first
   this->expect_req(LlpOp::kAbort, 4);
   this->event(LlpEvt::kReset, 4);
 }
 
-// Grants follow the segment size; what was set aside is given back exactly.
+// Grants follow the segment size. Exactly the reserved credit is returned.
 TYPED_TEST(LlpIfTest, SegmentSizeChanges) {
   each_pace([&](Pace pace) {
     auto& dut = this->dut;
@@ -853,7 +860,8 @@ TYPED_TEST(LlpIfTest, SegmentSizeChanges) {
   });
 }
 
-// A larger one waits for those under way, which give back what was set aside for them.
+// A larger segment size takes effect when the FPDUs in flight have returned the credit reserved for
+// them.
 TYPED_TEST(LlpIfTest, SegmentSizeGrowsOnceNoneIsUnderWay) {
   each_pace([&](Pace pace) {
     auto& dut = this->dut;
@@ -875,7 +883,8 @@ TYPED_TEST(LlpIfTest, SegmentSizeGrowsOnceNoneIsUnderWay) {
   });
 }
 
-// Sums of credit run over 2^32. The header says more than there is, so that it takes no gigabytes.
+// Sums of credit wrap at 2^32. To avoid sending gigabytes, the header gives a larger length than
+// the packet has.
 TYPED_TEST(LlpIfTest, CreditWraps) {
   auto& dut = this->dut;
   dut.restart({});
@@ -900,7 +909,7 @@ TYPED_TEST(LlpIfTest, CreditWraps) {
   }
 }
 
-// A stop waits for what is inside, both ways.
+// A stop waits for everything in flight, in both directions.
 TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
   for (bool transmit : {false, true}) {
     auto& dut = this->dut;
@@ -939,8 +948,8 @@ using ReportDuts = testing::Types<tb::RtlLlpIf<VLlpIf, false>, tb::RtlLlpIf<VLlp
                                   tb::RtlLlpIf<VLlpIfDeep, true>>;
 TYPED_TEST_SUITE(LlpIfReportTest, ReportDuts);
 
-// qp counts a wr_done before the stop's acknowledgement, or the event, that llp_if gives after it: however many wait, in whatever
-// queue.
+// qp counts a wr_done before a later acknowledgement of the stop or a later event of llp_if,
+// however many wait, in whatever queue.
 TYPED_TEST(LlpIfReportTest, StopsAndEventsFollowTheReportsBeforeThem) {
   auto& dut = this->dut;
   for (const bool stop : {true, false}) {
@@ -973,7 +982,7 @@ TYPED_TEST(LlpIfReportTest, StopsAndEventsFollowTheReportsBeforeThem) {
   }
 }
 
-// Only for that: what goes on coming and leaving of another QP, without a gap, does not hold it.
+// A stop waits only for items before it: a continuous stream of another QP does not delay it.
 TYPED_TEST(LlpIfRtlTest, StopDoesNotWaitForWhatComesLater) {
   auto& dut = this->dut;
   for (bool transmit : {false, true}) {
@@ -999,7 +1008,8 @@ TYPED_TEST(LlpIfRtlTest, StopDoesNotWaitForWhatComesLater) {
   }
 }
 
-// An FPDU that comes late, and stands behind others while the LLP takes nothing, does not leave on its QP's next connection.
+// A late FPDU is queued after others while the LLP stalls. It must not be sent on its QP's next
+// connection.
 TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
   each_pace([&](Pace pace) {
     auto& dut = this->dut;
@@ -1034,7 +1044,7 @@ TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
   });
 }
 
-// A stop that waits for one way, while so much leaves by the other that its count runs round.
+// A stop waits for one direction, while so much is sent in the other that its count wraps.
 TYPED_TEST(LlpIfRtlTest, AStopIsNotMissedWhenACountRunsRound) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1056,7 +1066,8 @@ TYPED_TEST(LlpIfRtlTest, AStopIsNotMissedWhenACountRunsRound) {
   EXPECT_EQ(dut.ack.take(1000).qpn, 1);
 }
 
-// Bytes that still wait for credit when their connection is reset must not leave on the next one that gets its number.
+// Bytes that still wait for credit when their connection is reset must not be sent on the next
+// connection with its number.
 TYPED_TEST(LlpIfTest, AReleasedNumberForgetsItsBytes) {
   auto& dut = this->dut;
   for (uint64_t gap : {0U, 50U, 100U, 150U, 200U, 250U}) {
@@ -1077,7 +1088,8 @@ TYPED_TEST(LlpIfTest, AReleasedNumberForgetsItsBytes) {
   }
 }
 
-// Peers may send streaming bytes as fast as they like: each gives an event, and orders and commands come between.
+// Peers may send streaming bytes at any rate: each send gives an event, and orders and commands
+// come between.
 TYPED_TEST(LlpIfTest, EventsDoNotHoldUpOrders) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1095,7 +1107,7 @@ TYPED_TEST(LlpIfTest, EventsDoNotHoldUpOrders) {
   EXPECT_TRUE(dut.run_until([&] { return dut.async.size() == 2000; }, 60'000));
 }
 
-// Wants of an earlier life get no grant in the next.
+// Wants from before a QP's restart get no grant after it.
 TYPED_TEST(LlpIfTest, StaleWants) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1118,8 +1130,9 @@ TYPED_TEST(LlpIfTest, StaleWants) {
   this->expect_grant(7, 1454);
 }
 
-// Invariants: an FPDU never exceeds the connection's limit; every want is granted once its credit is there; records of a
-// connection, and of a QP, keep their order and their bytes; wr_done comes once for each request that asked, in order.
+// Invariants: an FPDU never exceeds the connection's limit. Every want is granted once its credit
+// is available. Records of a connection, and of a QP, keep their order and their bytes. wr_done
+// comes once for each request that asked for it, in order.
 TYPED_TEST(LlpIfTest, Random) {
   each_pace([&](Pace pace) {
     auto& dut = this->dut;
@@ -1156,7 +1169,7 @@ TYPED_TEST(LlpIfTest, Random) {
           c.left--;
           this->want(q);
         }
-        if (this->rng.percent(3)) {  // the LLP's window moves, now and then to the byte
+        if (this->rng.percent(3)) {  // the LLP's window moves, at times only by some bytes
           c.limit = std::max(c.limit, c.sent + static_cast<uint32_t>(this->rng.below(6000)));
           this->credit(conn_of(q), c.limit);
         }
@@ -1164,7 +1177,7 @@ TYPED_TEST(LlpIfTest, Random) {
           seen[q]++;
           c.in.push_back(this->rng.bytes(this->rng.below(300)));
           this->put_record(conn_of(q), c.in.back());
-          if (this->rng.percent(20)) this->put_record(0, c.in.back());  // not known
+          if (this->rng.percent(20)) this->put_record(0, c.in.back());  // unknown connection
         }
       }
       while (!dut.grant.empty()) {
@@ -1216,7 +1229,7 @@ TYPED_TEST(LlpIfTest, Random) {
   });
 }
 
-// A record, an FPDU and a grant every 2 cycles; 64 bytes a cycle.
+// A record, an FPDU and a grant every 2 cycles; 64 bytes per cycle.
 TYPED_TEST(LlpIfRtlTest, Throughput) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1247,7 +1260,8 @@ TYPED_TEST(LlpIfRtlTest, Throughput) {
   }
 }
 
-// The counter of stalls: cycles in which a header or a beat is offered and not taken, either way. A full wire does not take the header.
+// The counter of stalls: cycles in which a header or a beat is valid but not ready, in either
+// direction. A full wire stalls the header.
 TYPED_TEST(LlpIfRtlTest, StallsAreCounted) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1293,7 +1307,8 @@ TYPED_TEST(LlpIfRtlTest, StallsAreCounted) {
   EXPECT_EQ(dut.count().items, before.items + 2);
 }
 
-// Cycles from the last beat's hand-over to the last beat's, on idle streams: what the header of rtl/llp_if/llp_if.sv states.
+// Cycles from the transfer of the last input beat to that of the last output beat, on idle streams.
+// The header of rtl/llp_if/llp_if.sv gives these figures.
 TYPED_TEST(LlpIfRtlTest, Latency) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1315,7 +1330,7 @@ TYPED_TEST(LlpIfRtlTest, Latency) {
   EXPECT_EQ(dut.now() - begin - 1, 3U);
   EXPECT_EQ(dut.done.take().qpn, 1);
   EXPECT_EQ(dut.now() - begin - 1, 4U);
-  // The FPDU that releases a QP: 2 more, or 3 where the look at that QP has to wait for its turn.
+  // The FPDU that releases a QP: 2 cycles more, or 3 if the look at that QP waits for its turn.
   for (uint16_t q = 2; q < 6; q++) {
     this->open(q, 1460, 100000);
     this->start(q, q, false, true);
