@@ -50,7 +50,7 @@ TEST(Crc32cTest, RandomPackets) {
       for (auto& beat : beats) {
         bytes.insert(bytes.end(), beat.data.begin(), beat.data.begin() + beat.keep);
         for (size_t k = beat.keep; k < 64; k++)
-          beat.data[k] = static_cast<uint8_t>(rng.next());  // not looked at
+          beat.data[k] = static_cast<uint8_t>(rng.next());  // ignored
         dut.crc_in.beats().put(beat);
       }
       want.push_back({reference(bytes)});

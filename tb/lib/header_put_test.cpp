@@ -1,4 +1,4 @@
-// header_put at 64 bytes: header and packet, dense, whatever their lengths.
+// header_put at 64 bytes: header and packet become dense, for all lengths.
 #include "packet_dut.hpp"
 
 namespace {

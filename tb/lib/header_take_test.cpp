@@ -1,4 +1,4 @@
-// header_take at 64 bytes: the rest of each packet, dense, whatever length and cut.
+// header_take at 64 bytes: the rest of each packet becomes dense, for all lengths and cuts.
 #include "packet_dut.hpp"
 
 namespace {
@@ -8,11 +8,11 @@ using namespace rnic;  // NOLINT: a test
 struct HeaderTakeTest : testing::Test {
   tb::PacketDut dut;
   base::Rng rng = tb::test_rng("packets");
-  std::deque<tb::Packet> sent;  // heads not seen yet
+  std::deque<tb::Packet> sent;  // packets whose heads are not seen yet
   std::vector<tb::Packet> want;
   std::deque<size_t> cuts;
   std::deque<uint64_t> answer_at;  // cycle at which a cut is answered
-  uint64_t decode = 0;             // cycles that the decoder takes
+  uint64_t decode = 0;             // latency of the decoder in cycles
 
   HeaderTakeTest() {
     dut.take_head.on_item([this](const spec::Beat& head) {
@@ -72,7 +72,7 @@ TEST_F(HeaderTakeTest, RandomPackets) {
 }
 
 TEST_F(HeaderTakeTest, TwoCyclesASmallPacketAndOneABeat) {
-  decode = 4;  // within what Depth covers
+  decode = 4;  // within the latency that Depth covers
   for (size_t length : {20, 64, 100, 128, 64 * 10}) {
     restart({});
     const size_t beats = std::max<size_t>(1, (length + 63) / 64);

@@ -1,4 +1,4 @@
-// packet_arb: packets of a source in order and never mixed with others.
+// packet_arb: packets of a source stay in order and are never interleaved with others.
 #include "stream_dut.hpp"
 
 namespace {
@@ -27,7 +27,7 @@ TEST(PacketArbTest, NeverMixesPackets) {
       sent[s] = packets(rng, 100);
       tb::put_all(*in[s], sent[s]);
     }
-    size_t open = 3;  // source of the packet under way, 3: none
+    size_t open = 3;  // source of the packet in progress, 3: none
     for (const auto& w : dut.parb_out.take_all()) {
       const size_t source = w.value >> 17;
       ASSERT_LT(source, 3U);

@@ -1,4 +1,5 @@
-// packet_bench: the cells of rtl/lib that carry packets of 64-byte beats, side by side, each with streams of its own name.
+// packet_bench: the cells of rtl/lib that carry packets of 64-byte beats. Each has streams of its
+// own name.
 //
 // Benches: tb/lib/*_test.cpp through tb/lib/packet_dut.hpp
 module packet_bench (

@@ -28,7 +28,7 @@ struct PacketDut : RtlDut<VPacketBench> {
   StreamOut<Word<32>> crc_out = RNIC_WORD_OUT(*this, crc, 32);
 };
 
-/// A packet length worth trying: around beats and their edges, now and then anything.
+/// A random packet length: around beats and their edges, at times any length.
 inline size_t some_length(base::Rng& rng, size_t limit) {
   static constexpr size_t kEdges[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193};
   const size_t n = rng.percent(50) ? kEdges[rng.below(std::size(kEdges))] : rng.below(limit + 1);

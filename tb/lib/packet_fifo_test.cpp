@@ -1,4 +1,5 @@
-// packet_fifo of 8 beats: good packets whole and in order, errored and oversize ones dropped.
+// packet_fifo of 8 beats: good packets come out whole and in order, errored and oversize ones are
+// dropped.
 #include "packet_dut.hpp"
 
 namespace {
@@ -76,7 +77,7 @@ TEST_F(PacketFifoTest, OversizeBehindAStoredOneDoesNotStop) {
   dut.fifo_in.put(first);
   dut.fifo_in.put(packet(64 * 40));
   dut.fifo_in.put(last);
-  run(60);  // full: the long one waits for room
+  run(60);  // full: the long packet waits for room
   dut.fifo_out.stall(0);
   EXPECT_EQ(dut.fifo_out.take_all(), (std::vector<tb::Packet>{first, last}));
 }
@@ -84,7 +85,7 @@ TEST_F(PacketFifoTest, OversizeBehindAStoredOneDoesNotStop) {
 TEST_F(PacketFifoTest, OneBeatACycle) {
   dut.restart({});
   for (int i = 0; i < 50; i++) dut.fifo_in.put(packet(128));
-  run(100 + 3);  // latency 2, and the first beat of the last packet waits for its second
+  run(100 + 3);  // latency 2, and the first beat of the last packet waits for its second beat
   EXPECT_EQ(dut.fifo_out.size(), 50U);
 }
 

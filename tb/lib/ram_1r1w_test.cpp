@@ -1,4 +1,5 @@
-// ram_1r1w of 10 words: read a cycle later, old word on a collision, output kept between reads.
+// ram_1r1w of 10 words: read data one cycle later, the old word on a collision, the output kept
+// between reads.
 #include "stream_dut.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// round_robin of 13 requests against a loop that starts at start_i and goes around.
+// round_robin of 13 requests against a loop that starts at start_i and wraps.
 #include "stream_dut.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// stream_arb: order within a source, nothing lost, fair.
+// stream_arb: order within a source, no loss, fairness.
 #include "stream_dut.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// stream_bench: the cells of rtl/lib that carry words, side by side, each with streams of its own name; words of 16 bits.
+// stream_bench: the cells of rtl/lib that carry words of 16 bits. Each has streams of its own name.
 //
 // Benches: tb/lib/*_test.cpp through tb/lib/stream_dut.hpp
 module stream_bench (

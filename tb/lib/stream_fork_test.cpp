@@ -1,4 +1,4 @@
-// stream_fork: each of three consumers gets every word once, in its own time.
+// stream_fork: each of three consumers gets every word once, at its own pace.
 #include "stream_dut.hpp"
 
 namespace {
@@ -29,7 +29,7 @@ TEST(StreamForkTest, ASlowConsumerHoldsTheOthersByOneWord) {
   EXPECT_EQ(dut.fork_a.size(), 1U);
   EXPECT_EQ(dut.fork_b.size(), 0U);
   dut.fork_b.stall(0);
-  dut.cycles(20);  // one word a cycle
+  dut.cycles(20);  // one word per cycle
   EXPECT_EQ(dut.fork_b.size(), 20U);
   EXPECT_EQ(dut.fork_a.size(), 20U);
 }

@@ -1,4 +1,4 @@
-// stream_reg: every word once, in order, one a cycle.
+// stream_reg: every word once, in order, one per cycle.
 #include "stream_dut.hpp"
 
 namespace {

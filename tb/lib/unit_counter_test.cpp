@@ -1,4 +1,4 @@
-// unit_counter of up to 3 items a cycle: sums against its own, two cycles later.
+// unit_counter of up to 3 items per cycle: sums against the test's own, two cycles later.
 #include <array>
 
 #include "stream_dut.hpp"
@@ -9,7 +9,7 @@ using namespace rnic;  // NOLINT: a test
 
 using Count = std::array<uint64_t, 3>;  // items, busy, stalled
 
-/// A unit_count_t: the first member stands on top.
+/// A unit_count_t: the first member is the most significant.
 template <class Port>
 Count read(const Port& port) {
   const auto word = [&](unsigned lsb) {

@@ -1,5 +1,4 @@
-// An item of a stream whose payload is a plain vector of up to 64 bits, for the benches of the
-// cells.
+// A stream item whose payload is a plain vector of up to 64 bits, for the benches of the cells.
 #pragma once
 
 #include <array>
