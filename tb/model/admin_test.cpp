@@ -1,4 +1,4 @@
-// Registers, commands, connections in streaming mode, reset; and the small parts: CRC, STag
+// Registers, commands, connections in streaming mode, reset. Also the small parts: CRC, STag
 // permutation, sets.
 #include "bench.hpp"
 #include "mpa/crc32c.hpp"
@@ -152,7 +152,7 @@ TEST(Streaming, RequestAndReplyThenRdmaMode) {
   EXPECT_EQ(Bench::rts(b.a, qa.qpn, ca, active), AdminStatus::kOk);
   EXPECT_EQ(Bench::rts(b.a, qa.qpn, ca, active), AdminStatus::kBadState);
 
-  // The passive side holds what it has to say until the first FPDU has come.
+  // The passive side sends nothing until the first FPDU has come.
   const Mr am = b.a.reg(4096), bm = b.b.reg(4096);
   b.a.post_recv(qa.qpn, {sge(am, 0, 64)});
   b.b.post_send(qb.qpn, wr(WrOpcode::kSend), {sge(bm, 0, 64)});
@@ -205,7 +205,8 @@ TEST(StagKey, PermutationIsInvertible) {
   }
 }
 
-// Slots that are used one after the other: no order, each bit set in half of them. R5040-8.1.1-08, 09.
+// The STags of consecutive slots are in no order, and each bit is set in half of them.
+// R5040-8.1.1-08, 09.
 TEST(StagKey, ValuesAreSpreadInNoOrder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -251,8 +252,8 @@ TEST(ReadySet, RoundRobin) {
   EXPECT_EQ(s.next(10000), 64U);
 }
 
-// A peer whose window stays closed gets no bytes and holds up nobody: commands and starts of others
-// go on, also those with a Reply to send.
+// A peer whose window stays closed gets no bytes and blocks no other connection. Commands and
+// starts of other connections go on, also those with a Reply to send.
 TEST(Streaming, BytesWithoutCreditAreRefused) {
   Options o;
   o.window = 600;

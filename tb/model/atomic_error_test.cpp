@@ -1,5 +1,5 @@
-// Atomics and Atomic Writes byte for byte, what refuses them on both sides, and the width of
-// opcodes. requirements.md sections 5.4, 5.5, 5.8, 7 and 12.
+// Atomics and Atomic Writes byte for byte, the reasons to refuse them on both sides, and the width
+// of opcodes. requirements.md sections 5.4, 5.5, 5.8, 7 and 12.
 #include "bench.hpp"
 #include "wire.hpp"
 
@@ -41,7 +41,7 @@ QpSetup extended(bool persist = true) {
   return s;
 }
 
-/// Without length, pad and CRC.
+/// The ULPDU of an FPDU: without length, pad and CRC.
 Bytes ulpdu(const char* text) {
   const Bytes f = hex(text);
   const size_t n = size_t{f[0]} << 8 | f[1];
@@ -64,7 +64,7 @@ Bytes operands(const spec::WqeSge& sink, uint64_t data, uint64_t mask = 0, uint6
 
 // --- golden bytes
 
-// A key of the permutation is looked for that gives STag 0x11223344 to a slot of the table.
+// Searches a key of the permutation that gives STag 0x11223344 to a slot of the table.
 TEST(AtomicGolden, Responder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -98,7 +98,7 @@ TEST(AtomicGolden, Responder) {
   b.b.inject(p.conn_b, hex(kReadRequest));
   b.b.inject(p.conn_b, hex(kFetchAdd));
   b.b.inject(p.conn_b, hex(kFlush));
-  // A masked CmpSwap in place of the Verify that has MSN 4 there.
+  // A masked CmpSwap replaces the Verify that has MSN 4 there.
   b.b.inject(p.conn_b,
              fpdu(hex("414a 00000000 00000001 00000004 00000000 00000002 89abcdef 11223344"
                       "00000000 00002000 00000000 0000ff00 00000000 0000ff00"
@@ -106,7 +106,7 @@ TEST(AtomicGolden, Responder) {
   b.b.inject(p.conn_b, hex(kAtomicWrite));
   b.a.tamper = [](model::LlpRecord&) { return false; };
   b.clock.settle();
-  std::vector<Bytes> responses;  // of QN 3
+  std::vector<Bytes> responses;  // on QN 3
   for (const Bytes& f : b.b.sent)
     if ((f[2] & 0x80) == 0) responses.push_back(f);
   ASSERT_EQ(responses.size(), 4U) << b.b.device().waiting_for();
@@ -128,7 +128,7 @@ TEST(AtomicGolden, Requester) {
   const auto flags = static_cast<uint8_t>(kSignaled | kInline);
   b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, 0x2000, kGoldenStag), {sge(m, 64, 0)});
   b.a.put_send(p.a.qpn, wr(WrOpcode::kAtomicFetchAndAdd, flags, 0x2000, kGoldenStag), {},
-               operands(sge(m, 8, 8), 1, 0, 0x55, 0x66));  // the last two are not looked at
+               operands(sge(m, 8, 8), 1, 0, 0x55, 0x66));  // the last two are ignored
   spec::SqWqe flush = wr(WrOpcode::kFlush, kSignaled, 0x2000, kGoldenStag);
   flush.length = 4096;
   flush.disposition = 3;
@@ -171,7 +171,7 @@ class AtomicErrorTest : public testing::Test {
   static Bytes write(uint32_t stag, uint64_t to, uint32_t length = 8) {
     return untagged(0x41, 0x50, 1, 1, 0) + be(stag, 4) + be(length, 4) + be(to, 8) + be(77, 8);
   }
-  /// b answers this ULPDU with a Terminate that shows its DDP header alone and stores nothing.
+  /// b answers this ULPDU with a Terminate that contains only its DDP header, and stores nothing.
   void expect(const Bytes& segment, uint8_t layer_type, uint8_t code, Cause cause) {
     b.b.sent.clear();
     b.b.inject(p.conn_b, fpdu(segment));
@@ -217,12 +217,12 @@ TEST_F(AtomicErrorTest, Misaligned) {
 TEST_F(AtomicErrorTest, MisalignedAcrossAPage) {
   expect(atomic(mine.stag, mine.address + 4092), 0x02, 0x07, Cause::kRdmapLength);
 }
-// The TO is aligned, the address is not.
+// The TO is aligned, the bus address is not.
 TEST_F(AtomicErrorTest, MisalignedOnTheBus) {
   const Mr odd = b.b.reg_at(mine.address - 0x10000000, 4096, kRights, 0, 0x20000004);
   expect(atomic(odd.stag, (odd.address + 8) & ~uint64_t{7}), 0x02, 0x07, Cause::kRdmapLength);
 }
-// Rights come before bounds, bounds before alignment.
+// Rights are checked before bounds, bounds before alignment.
 TEST_F(AtomicErrorTest, OrderOfTheChecks) {
   expect(atomic(plain.stag, plain.address + 8190), 0x01, 0x02, Cause::kRdmapRights);
 }
@@ -283,7 +283,7 @@ TEST_F(AtomicErrorTest, WriteInvalidatesNothing) {
   expect(s, 0x02, 0x07, Cause::kRdmapLength);
 }
 
-// What follows a refused request on QN 1 is not done (ambiguities.md 2.3).
+// Requests after a refused request on QN 1 are not executed (ambiguities.md 2.3).
 TEST_F(AtomicErrorTest, NothingBehindARefusal) {
   b.b.inject(p.conn_b, fpdu(atomic(plain.stag, plain.address, 0, 1)));
   b.b.inject(p.conn_b, fpdu(atomic(mine.stag, mine.address, 0, 2)));
@@ -293,7 +293,7 @@ TEST_F(AtomicErrorTest, NothingBehindARefusal) {
 }
 
 TEST_F(AtomicErrorTest, IrdExceeded) {
-  b.b.hold_writes(true);  // none is answered
+  b.b.hold_writes(true);  // no request is answered
   for (uint32_t i = 1; i <= 8; ++i)
     b.b.inject(p.conn_b, fpdu(atomic(mine.stag, mine.address, 0, i)));
   b.clock.settle(2000);
@@ -363,7 +363,7 @@ TEST_F(AtomicOffTest, PostedOnes) {
 class AtomicAnswerTest : public testing::Test {
  protected:
   AtomicAnswerTest() : p(b.connect(extended())), am(b.a.reg(8192)) {
-    // a hears from the test alone, and b not at all.
+    // a receives records only from the test, and b receives none.
     b.a.tamper = b.b.tamper = [](model::LlpRecord&) { return false; };
   }
   static constexpr auto kFlags = static_cast<uint8_t>(kSignaled | kInline);
@@ -448,7 +448,7 @@ TEST_F(AtomicAnswerTest, AtomicWriteResponseWithBytes) {
 
 class AtomicSinkTest : public AtomicAnswerTest {
  protected:
-  /// Its value comes, and its sink is refused: the request ends with loc_prot_err.
+  /// The response comes, but its sink is refused: the request ends with loc_prot_err.
   void expect_refused(const spec::WqeSge& sink) {
     post_add(sink);
     post_add(sge(am, 64, 8));

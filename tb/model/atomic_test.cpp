@@ -1,5 +1,5 @@
-// Atomics and Atomic Writes between two devices: what they do to memory, what they wait for, how
-// many at a time. RFC 7306 section 5, ambiguities.md part 2.
+// Atomics and Atomic Writes between two devices: their effect on memory, their order after other
+// operations, and their number in flight. RFC 7306 section 5, ambiguities.md part 2.
 #include <algorithm>
 #include <numeric>
 
@@ -48,7 +48,7 @@ struct AtomicTest : testing::Test {
     base::store_le<uint64_t>(raw.data(), value);
     return raw;
   }
-  /// Into a's send queue: of QP `qpn`, its old value to am + sink.
+  /// Puts a FetchAdd into the send queue of a's QP `qpn`; its old value goes to am + sink.
   void put_add(uint16_t qpn, uint64_t sink, uint64_t target, uint64_t add, uint64_t mask = 0,
                uint8_t flags = kSignaled) {
     b.a.put_send(qpn,
@@ -96,7 +96,7 @@ TEST_F(AtomicTest, FetchAddReturnsTheOldValue) {
   EXPECT_EQ(word(b.b, bm, 64), 0x100000000U);
 }
 
-// a mask bit is the top bit of a field, whose carry is dropped.
+// a mask bit is the top bit of a field; the field's carry is dropped.
 TEST_F(AtomicTest, FetchAddDropsTheCarryOfAField) {
   set(b.b, bm, 0, 0xffff0000ffff0001);
   put_add(p.a.qpn, 0, 0, 0x0001000100010001, 0x8000800080008000);
@@ -109,7 +109,8 @@ TEST_F(AtomicTest, CmpSwapStoresUnderItsMasks) {
   set(b.b, bm, 0, 0x1122334455667788);
   put_swap(0, 0, 0xaaaaaaaaaaaaaaaa, 0xff, 0x88, 0xff);  // matches in its last byte
   put_swap(8, 0, 0xbbbbbbbbbbbbbbbb, ~uint64_t{0}, 0x11223344556677aa, ~uint64_t{0});
-  put_swap(16, 0, 0xcccccccccccccccc, ~uint64_t{0}, 0x1122334455667788, ~uint64_t{0});  // not
+  // does not match
+  put_swap(16, 0, 0xcccccccccccccccc, ~uint64_t{0}, 0x1122334455667788, ~uint64_t{0});
   b.a.ring_sq(p.a.qpn);
   for (int i = 0; i < 3; ++i) expect_done(WcOpcode::kCompSwap);
   EXPECT_EQ(word(b.a, am, 0), 0x1122334455667788U);
@@ -157,7 +158,7 @@ struct RandomAtomicTest : AtomicTest {
   RandomAtomicTest() : AtomicTest(random_dma()) {}
 };
 
-// ambiguities.md 2.2: a Read in front has fetched the old value, a Read behind fetches the new one.
+// ambiguities.md 2.2: an earlier Read fetches the old value, a later Read the new one.
 TEST_F(RandomAtomicTest, StandsBetweenReads) {
   for (uint64_t round = 0; round < 20; ++round) {
     constexpr uint32_t kLong = 20000;
@@ -182,7 +183,7 @@ TEST_F(RandomAtomicTest, StandsBetweenReads) {
   }
 }
 
-// what was placed before it is in memory when it reads.
+// earlier placements are in memory when the atomic reads.
 TEST_F(AtomicTest, WaitsForEarlierPlacements) {
   set(b.a, am, 0, 500);
   b.b.hold_writes(true);
@@ -204,7 +205,7 @@ TEST_F(AtomicTest, WaitsForEarlierPlacements) {
   EXPECT_EQ(word(b.b, bm, 32), 9U);
 }
 
-// A response that leaves says that the store is accepted: nothing leaves while writes stand still.
+// A response is sent only after the store is accepted: while writes stall, no response is sent.
 TEST_F(AtomicTest, IsAnsweredBehindItsStore) {
   b.b.hold_writes(true);
   put_add(p.a.qpn, 0, 0, 1);
@@ -230,7 +231,7 @@ TEST_F(AtomicTest, AFenceWaitsForTheResult) {
   expect_done(WcOpcode::kRdmaWrite);
 }
 
-// All requests on QN 1 share ORD and IRD: with one slot of each they follow one another.
+// All requests on QN 1 share ORD and IRD: with one slot of each they run one after another.
 TEST(AtomicSlots, OneIsEnough) {
   Options o;
   o.sizes = spec::Sizes::minimum();
@@ -264,7 +265,7 @@ TEST(AtomicSlots, OneIsEnough) {
 
 // --- several QPs
 
-// over all QPs and all STags of the memory, nobody's addition is lost.
+// across all QPs and all STags of the memory, no addition is lost.
 TEST_F(RandomAtomicTest, TwoQpsAddToOneWord) {
   const auto q = b.connect(extended());
   const Mr again = b.b.reg_at(bus(bm, 0), 4096, kRights, 0, 0x30000000);
@@ -308,7 +309,7 @@ struct SlowAtomicTest : AtomicTest {
   SlowAtomicTest() : AtomicTest(slow_dma()) {}
 };
 
-// One that waits for a lock holds nobody of another word.
+// A request that waits for a lock blocks no request for another word.
 TEST_F(SlowAtomicTest, ALockHoldsItsWordAlone) {
   const auto q = b.connect(extended()), r = b.connect(extended());
   put_add(p.a.qpn, 0, 0, 1);
@@ -325,7 +326,7 @@ TEST_F(SlowAtomicTest, ALockHoldsItsWordAlone) {
 
 // --- stops
 
-// A QP that fails while its request waits for a lock: nothing of it is done.
+// A QP fails while its request waits for a lock: the request has no effect.
 TEST_F(SlowAtomicTest, AStopDropsWhatWaitsForALock) {
   const auto q = b.connect(extended());
   put_add(p.a.qpn, 0, 0, 1);
@@ -341,7 +342,7 @@ TEST_F(SlowAtomicTest, AStopDropsWhatWaitsForALock) {
   EXPECT_EQ(b.b.device().waiting_for(), "");
 }
 
-// What has begun ends before the stop is answered: the driver may give its memory to others.
+// A request that has begun ends before the stop is answered: the driver may then reuse its memory.
 TEST_F(SlowAtomicTest, AStopWaitsForWhatHasBegun) {
   put_add(p.a.qpn, 0, 0, 1);
   b.a.ring_sq(p.a.qpn);
@@ -355,13 +356,13 @@ TEST_F(SlowAtomicTest, AStopWaitsForWhatHasBegun) {
   EXPECT_EQ(word(b.b, bm), 77U);
 }
 
-// The same at the requester: a result is stored, or it never is.
+// The same at the requester: after the stop's response no result is stored any more.
 TEST_F(AtomicTest, AStopWaitsForAResult) {
   b.a.hold_writes(true);
   put_add(p.a.qpn, 0, 0, 1);
   set(b.b, bm, 0, 5);
   b.a.ring_sq(p.a.qpn);
-  b.clock.settle(3000);  // its response is here, its result is not stored
+  b.clock.settle(3000);  // its response has come, its result is not stored
   EXPECT_EQ(b.b.sent.size(), 1U);
   b.a.inject(p.conn_a, Bytes(24, 0));  // bad CRC
   b.clock.settle(1000);
@@ -373,8 +374,8 @@ TEST_F(AtomicTest, AStopWaitsForAResult) {
   EXPECT_EQ(b.a.query(p.a.qpn).state, QpState::kError);
 }
 
-// The peer's FIN right behind the response: the request was answered, so it succeeds, even if its
-// bytes are not in memory yet.
+// The peer's FIN comes right after the response. The request was answered, so it succeeds, even if
+// its bytes are not in memory yet.
 struct FinTest : AtomicTest {
   void expect_success() {
     b.a.ring_sq(p.a.qpn);
@@ -402,7 +403,7 @@ TEST_F(FinTest, BehindAnAtomicResponse) {
   expect_success();
 }
 
-// Both sides close while it is served: the FIN comes right behind the response.
+// Both sides close while the request is served: the FIN comes right after the response.
 TEST_F(SlowAtomicTest, BothSidesClose) {
   set(b.b, bm, 0, 5);
   put_add(p.a.qpn, 0, 0, 1);

@@ -137,10 +137,10 @@ Mr Side::reg(uint64_t length, uint16_t rights, uint16_t pd) {
 }
 
 Mr Side::reg_at(uint64_t buffer, uint64_t length, uint16_t rights, uint16_t pd, uint64_t first_to) {
-  // Pages in reverse order, so that a range that crosses one is two extents.
+  // The pages are in reverse order, so that a range across a page boundary is two extents.
   const uint32_t pages = static_cast<uint32_t>((length + kPage - 1) / kPage);
   const uint64_t list = alloc(8ULL * pages);
-  const uint64_t to = first_to + buffer;  // TO is not the bus address
+  const uint64_t to = first_to + buffer;  // the TO differs from the bus address
   for (uint32_t i = 0; i < pages; ++i)
     base::store_le<uint64_t>(&memory[list + 8ULL * i], buffer + uint64_t{i} * kPage);
   const auto rsp = command(AdminOpcode::kCreateMr, next_slot_,
@@ -249,7 +249,8 @@ void Side::push(uint16_t qpn) {
   const auto unit = [&](uint16_t i) {
     return &memory[r.base + 64ULL * ((first + i) & ((1U << r.log) - 1))];
   };
-  if (units == 2) std::copy_n(unit(0) + 24, 8, unit(1) + 56);  // sq_wqe.ring: whose half it is
+  // sq_wqe.ring: identifies the WQE of the second half
+  if (units == 2) std::copy_n(unit(0) + 24, 8, unit(1) + 56);
   for (uint16_t i = 0; i < units; ++i) {
     const uint64_t at = r.base + 64ULL * ((first + i) & ((1U << r.log) - 1));
     write_push(0x100 + 64U * i, std::span(memory).subspan(at, 64));

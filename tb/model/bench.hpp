@@ -1,13 +1,13 @@
-// Two devices back to back on one clock, in a world that is nothing but memory and a reliable link;
-// no driver, no SystemC.
+// Two devices back to back on one clock. The world is only memory and a reliable link; no driver,
+// no SystemC.
 //
 //   Bench b;   const auto p = b.connect();   const Mr from = b.a.reg(4096), to = b.b.reg(4096);
 //   b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address, to.stag),
 //                 {sge(from, 0, 64)});
 //   Cqe e = b.a.wait(p.a.cqn);
 //
-// DMA is instant or takes a random time and order; the link has a window of credit that is returned
-// when a record is taken.
+// DMA is instant or takes a random time and order. The link has a window of credit, which is
+// returned when a record is accepted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,15 +37,15 @@ struct Options {
   bool random_dma = false;
   uint64_t seed = 1;
   Cycle dma_latency = 1, link_delay = 1;
-  Cycle old_value_latency = 0;  // more, of reads of unit atomic
+  Cycle old_value_latency = 0;  // extra latency of reads of unit atomic
   uint32_t window = 1 << 18;    // bytes of credit
   uint16_t mss = 1460;
 };
 
 class Side;
 
-/// The clock, and what the world does at a time of its own. ScClock (sc_clock.hpp) is the same on
-/// the SystemC kernel.
+/// The clock, and events of the world at its own times. ScClock (sc_clock.hpp) is the same on the
+/// SystemC kernel.
 class Clock {
  public:
   Clock() : dispatcher(own_) {}
@@ -57,7 +57,7 @@ class Clock {
     events_.push({when, serial_++, std::move(what)});
   }
   virtual Cycle now() const { return now_; }
-  /// Until `done`, or nothing is left to happen, or `limit` cycles.
+  /// Runs until `done`, or until no event is left, or for `limit` cycles.
   template <class F>
   bool run(F done, Cycle limit = 400000) {
     const Cycle end = now() + limit;
@@ -69,11 +69,11 @@ class Clock {
   void settle(Cycle limit = 400000) {
     run([] { return false; }, limit);
   }
-  /// After somebody else has stepped the dispatcher.
+  /// Call it after other code has stepped the dispatcher.
   void catch_up() { now_ = std::max(now_, dispatcher.now()); }
 
  protected:
-  /// The next thing that happens, if it does so up to `end`.
+  /// Executes the next event, if it is due by `end`.
   virtual bool advance(Cycle end) {
     const Cycle next = std::min(dispatcher.next(), next_event());
     if (next > end) {
@@ -135,10 +135,10 @@ struct LlpEnd {
     model::LlpRecord record;
     bool fin = false;
   };
-  uint16_t peer = 0;  // its number on the other side
+  uint16_t peer = 0;  // its number on the peer
   bool rdma = false, local_fin = false, peer_fin = false, dead = false;
   uint32_t limit = 0;      // credit given to this side
-  std::deque<Item> inbox;  // on their way into the device
+  std::deque<Item> inbox;  // on the way into the device
   Bytes stream;            // streaming bytes that wait
 };
 
@@ -156,7 +156,7 @@ class Side : public model::Surroundings {
   }
   void fill(uint64_t at, size_t n, uint64_t seed);
   std::map<uint64_t, spec::RdStatus>
-      poison;  // a read that touches the address ends with the status
+      poison;  // a read that touches the address ends with this status
 
   // Registers and commands.
   void write32(uint32_t offset, uint32_t value);
@@ -175,7 +175,7 @@ class Side : public model::Surroundings {
 
   // Objects.
   Mr reg(uint64_t length, uint16_t rights = 7, uint16_t pd = 0);
-  /// The same of memory that exists, on a page. Byte 0 has TO first_to + at.
+  /// Registers existing memory, from a page boundary. Byte 0 has TO first_to + at.
   Mr reg_at(uint64_t at, uint64_t length, uint16_t rights, uint16_t pd = 0,
             uint64_t first_to = 0x10000000);
   uint16_t create_cq(uint8_t log = 8);
@@ -187,13 +187,14 @@ class Side : public model::Surroundings {
                         uint64_t stream_address = 0);
 
   // Work.
-  /// Puts a WQE into the SQ: header, then SGEs or inline data. Returns its index; ring() announces.
+  /// Puts a WQE into the SQ: header, then SGEs or inline data. Returns its index; ring_sq()
+  /// announces it.
   uint16_t put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges,
                     const Bytes& data = {});
   void put_one(uint16_t qpn, spec::SqWqe w,
-               const spec::WqeSge& s);  // the same with one SGE, without detours
+               const spec::WqeSge& s);  // the same with one SGE, on a faster path
   void ring_sq(uint16_t qpn);
-  void push(uint16_t qpn);  // announces the last WQE with its copy
+  void push(uint16_t qpn);  // announces the last WQE with a copy of it
   uint16_t post_send(uint16_t qpn, const spec::SqWqe& w, const std::vector<spec::WqeSge>& sges,
                      const Bytes& data = {}) {
     const uint16_t i = put_send(qpn, w, sges, data);
@@ -206,14 +207,14 @@ class Side : public model::Surroundings {
   std::optional<spec::Eqe> poll_event();
   void arm(uint16_t cqn, bool solicited);
 
-  // What was seen.
+  // Observations.
   std::vector<Bytes> sent;  // FPDUs of this device, in order
   std::function<bool(model::LlpRecord&)>
-      tamper;  // of a record that leaves; false: it is lost for good
+      tamper;  // called for each record sent; false: the record is lost for good
   uint32_t interrupts = 0;
-  bool keep_given = false;          // streaming bytes that are asked for do not come
-  bool hold_credit = false;         // what this side sent is not given back as credit
-  std::vector<uint16_t> incoming;   // connections that came
+  bool keep_given = false;          // requested streaming bytes do not come
+  bool hold_credit = false;         // credit for this side's records is not returned
+  std::vector<uint16_t> incoming;   // incoming connections
   std::map<uint16_t, LlpEnd> ends;  // connections by number
   void inject(uint16_t connection, const Bytes& record,
               bool error = false);  // as if the peer had sent it
@@ -223,7 +224,7 @@ class Side : public model::Surroundings {
   model::Rnic& device() { return *rnic_; }
   Clock& clock() { return clock_; }
   void reset();
-  void hold_writes(bool hold) {  // posted writes are not taken
+  void hold_writes(bool hold) {  // stalls posted writes
     hold_writes_ = hold;
     if (!hold) rnic_->wake();
   }

@@ -35,7 +35,7 @@ void Side::dma_read(const model::ReadTlp& tlp) {
   Cycle delay = options_.dma_latency;
   if (options_.random_dma) delay += rng_.below(200);
   if (tlp.read.purpose == model::Purpose::kQn1) delay += options_.old_value_latency;
-  // Pieces end on 64-byte boundaries; memory is sampled when each is made.
+  // Pieces end on 64-byte boundaries. The memory is sampled when each piece is made.
   for (uint64_t at = from, end = from + tlp.read.length; at < end;) {
     uint64_t next = options_.random_dma ? std::min(end, (at / 64 + 1 + rng_.below(4)) * 64) : end;
     const bool failed = status != spec::RdStatus::kOk;
@@ -150,7 +150,8 @@ void Side::llp_tx(model::LlpRecord r) {
   });
 }
 
-/// Into the device, as it takes them. Records of RDMA mode wait until the device has entered it.
+/// Delivers items to the device as it accepts them. RDMA-mode records wait until the device is in
+/// RDMA mode.
 void Side::deliver(uint16_t n) {
   LlpEnd& e = ends[n];
   while (!e.inbox.empty() && !e.dead) {

@@ -1,5 +1,5 @@
-// How connections end: who waits for whom before the FIN, what still counts, and what of an ended
-// connection is answered.
+// How connections end: what the FIN waits for, which work still counts, and which requests an ended
+// connection answers.
 #include "bench.hpp"
 
 namespace rnic::tb {
@@ -46,9 +46,9 @@ struct NarrowTest : CloseTest {
   NarrowTest() : CloseTest(narrow()) {}
 };
 
-// RFC 5040 section 6.1: nothing follows the FIN, so the peer's Reads are answered before it.
+// RFC 5040 section 6.1: nothing is sent after the FIN, so the peer's Reads are answered before it.
 TEST_F(NarrowTest, TheFinWaitsForThePeersReads) {
-  b.a.hold_credit = true;  // a answers two segments of it
+  b.a.hold_credit = true;  // a sends two segments of its response
   b.b.post_send(p.b.qpn, wr(WrOpcode::kRdmaRead, kSignaled, am.address, am.stag),
                 {sge(bm, 0, 20000)});
   b.clock.settle(3000);
@@ -67,7 +67,7 @@ TEST_F(NarrowTest, TheFinWaitsForThePeersReads) {
   EXPECT_EQ(b.a.connection(p.conn_a).state, ConnState::kClosed);
 }
 
-// The driver does not wait for a close that a peer puts off; another QP's stop neither.
+// The driver does not wait for a close that a peer delays; neither does another QP's stop.
 TEST_F(NarrowTest, AClosingQpCanBeAborted) {
   b.a.hold_credit = true;
   b.b.post_send(p.b.qpn, wr(WrOpcode::kRdmaRead, kSignaled, am.address, am.stag),
@@ -81,7 +81,7 @@ TEST_F(NarrowTest, AClosingQpCanBeAborted) {
   EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kLlpLost);
 }
 
-// What is done when the peer closes counts, even if completions are backed up.
+// Work done before the peer closes counts, even if completions back up.
 TEST_F(CloseTest, DoneWorkCountsBeforeThePeersClose) {
   b.a.hold_writes(true);
   for (int i = 0; i < 12; ++i) write();
@@ -94,7 +94,7 @@ TEST_F(CloseTest, DoneWorkCountsBeforeThePeersClose) {
   EXPECT_EQ(b.a.query(p.a.qpn).cause, Cause::kNone) << "a clean close was taken for a loss";
 }
 
-// Behind the peer's FIN nobody answers a Read. It has done nothing wrong.
+// After the peer's FIN a Read gets no answer. The Read is not wrong: it is flushed.
 TEST_F(NarrowTest, AReadBehindThePeersFinIsFlushed) {
   b.a.hold_credit = true;
   write(20000);
@@ -109,7 +109,8 @@ TEST_F(NarrowTest, AReadBehindThePeersFinIsFlushed) {
   EXPECT_EQ(statuses(b.a, p.a.cqn), std::vector{WcStatus::kWrFlushErr});
 }
 
-// A driver forgets a QP with the answer to its end: none of its completions follows, however long writes had to wait.
+// A driver discards a QP at the response to its end: none of its completions follows that response,
+// however long writes were stalled.
 TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
   for (int n = 1; n <= 40; ++n) {
     SCOPED_TRACE(n);
@@ -122,8 +123,8 @@ TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
     b.clock.settle(3000);
     b.clock.at(b.clock.now() + 500, [&] { b.a.hold_writes(false); });
     ASSERT_EQ(modify(b.a, q.a.qpn, QpState::kError), AdminStatus::kOk);
-    // The device buffers a bounded number of completions while the host accepts no write. It flushes
-    // the Writes beyond that bound, and reports all of them with one entry.
+    // The device buffers a bounded number of completions while the host accepts no write. It
+    // flushes the Writes beyond that bound, and reports all of them with one entry.
     const auto all = statuses(b.a, q.a.cqn);
     const auto flushed = std::ranges::find(all, WcStatus::kWrFlushErr);
     EXPECT_TRUE(std::all_of(all.begin(), flushed, [](auto s) { return s == WcStatus::kSuccess; }));
@@ -164,7 +165,7 @@ TEST_F(CloseTest, AnAbortIsAnsweredWhenAllIsFlushed) {
   EXPECT_EQ(q.rq_retired, 5);
 }
 
-// A prefetch that fails is no harm yet: the message that needs it reads again.
+// A failed prefetch is no error yet: qp repeats the read when a message needs it.
 TEST_F(CloseTest, AFailedPrefetchIsReadAgain) {
   for (uint64_t at = 0; at < Side::kMemory; at += 64) b.b.poison[at] = spec::RdStatus::kAborted;
   b.b.post_recv(p.b.qpn, {sge(bm, 0, 64)});
@@ -173,7 +174,7 @@ TEST_F(CloseTest, AFailedPrefetchIsReadAgain) {
   b.b.poison.clear();
   b.a.post_send(p.a.qpn, wr(WrOpcode::kSend), {sge(am, 0, 64)});
   EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kSuccess);
-  // One that fails when it is needed: a local error, which is not the peer's lack of a buffer.
+  // A read that still fails when a message needs it is a local error, not a missing receive.
   for (uint64_t at = 0; at < Side::kMemory; at += 64) b.b.poison[at] = spec::RdStatus::kAborted;
   b.b.post_recv(p.b.qpn, {sge(bm, 0, 64)});
   b.clock.settle(1000);
@@ -218,7 +219,7 @@ TEST_F(ConnTest, AGiveOfAnEndedConnectionIsRefused) {
   EXPECT_EQ(give(b.a, ca), AdminStatus::kBadState);
 }
 
-// The reset crosses the order: the LLP gives nothing, and admin goes on.
+// The reset crosses the order: the LLP gives no bytes, and admin goes on.
 TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   send(b.b, cb);
   b.a.keep_given = true;
@@ -226,7 +227,7 @@ TEST_F(ConnTest, AGiveEndsWithItsConnection) {
              [this] { b.a.device().llp_event({.kind = spec::LlpEvt::kReset, .connection = ca}); });
   EXPECT_EQ(give(b.a, ca), AdminStatus::kBadState);
   EXPECT_EQ(b.a.connection(ca).state, ConnState::kReset);
-  // Late bytes: nobody waits for them.
+  // Late bytes: no command waits for them.
   b.a.device().llp_rx(
       {.connection = ca, .is_stream = true, .data = rnic::Payload::copy_of(Bytes(20))});
   b.clock.settle(500);
@@ -234,8 +235,8 @@ TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   EXPECT_EQ(b.a.command(AdminOpcode::kConnRelease, ca).status, AdminStatus::kOk);
 }
 
-// An event that crossed an earlier order tells of bytes that were given already: the command says
-// how many came.
+// An event that crossed an earlier order reports bytes that were given already. The response gives
+// the number of bytes that came.
 TEST_F(ConnTest, AGiveSaysHowManyBytesCame) {
   send(b.b, cb);
   for (const uint16_t came : {uint16_t{20}, uint16_t{0}}) {
@@ -253,7 +254,7 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
   b.a.peer_closes(ca);
   b.clock.settle(500);
   EXPECT_EQ(b.a.connection(ca).state, ConnState::kPeerClosed);
-  b.a.ends[ca].peer_fin = false;  // so that it stays half open
+  b.a.ends[ca].peer_fin = false;  // keeps it half open
   EXPECT_EQ(b.a.command(AdminOpcode::kConnClose, ca).status, AdminStatus::kOk);
   EXPECT_EQ(b.a.connection(ca).state, ConnState::kPeerClosed);
   EXPECT_EQ(b.a.command(AdminOpcode::kConnClose, ca).status, AdminStatus::kBadState);
@@ -264,7 +265,7 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
       << "behind its FIN";
 }
 
-// Bytes that were refused for want of credit do not leave on the next connection of that number.
+// Bytes that were refused for lack of credit are not sent on the next connection with that number.
 TEST(Release, TakesNoBytesAlong) {
   Options o;
   o.window = 100;

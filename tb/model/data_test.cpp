@@ -10,7 +10,7 @@ using spec::WcOpcode;
 using spec::WcStatus;
 using spec::WrOpcode;
 
-constexpr uint64_t kTo = 0x10000000;  // what reg() adds to make a TO of a bus address
+constexpr uint64_t kTo = 0x10000000;  // the difference of TO and bus address from reg()
 
 struct World {
   std::string name;
@@ -30,7 +30,7 @@ std::vector<World> worlds() {
   minimum.sizes = spec::Sizes::minimum();
   w.push_back({"Minimum", minimum});
   minimum.random_dma = true;
-  minimum.window = 2048;  // one FPDU and what Terminate keeps
+  minimum.window = 2048;  // one FPDU and the reserve for a Terminate
   w.push_back({"MinimumOneFpdu", minimum, true, true});
   Options jumbo;
   jumbo.mss = 8960;
@@ -87,7 +87,7 @@ TEST_P(DataTest, Send) {
   for (const uint32_t n : lengths()) {
     SCOPED_TRACE(n);
     b.a.fill(from.address - kTo, 32768, n + 1);
-    // A buffer in three pieces, the first of an odd length, the second of none.
+    // A buffer in three pieces: the first has an odd length, the second length 0.
     const uint16_t r =
         b.b.post_recv(p.b.qpn, {sge(to, 4093, 5), sge(to, 0, 0), sge(to, 5000, 25000)});
     const uint8_t flags = static_cast<uint8_t>(kSignaled | (solicited ? kSolicited : 0));
@@ -157,7 +157,7 @@ TEST_P(DataTest, InlineAndPush) {
   uint32_t k = 0;
   for (const uint32_t n : {0U, 1U, 31U, 32U, 33U, 64U, 88U, 96U, 97U, 224U}) {
     for (const bool pushed : {false, true}) {
-      if (pushed && n > 88) continue;  // its last 8 bytes tell whose half it is
+      if (pushed && n > 88) continue;  // its last 8 bytes identify the WQE of the second half
       SCOPED_TRACE(std::to_string(n) + (pushed ? " pushed" : ""));
       Bytes data(n);
       for (auto& x : data) x = static_cast<uint8_t>(++k * 7);
@@ -178,7 +178,7 @@ TEST_P(DataTest, InlineAndPush) {
   EXPECT_EQ(b.b.bytes(to.address - kTo + 100, 200), data);
 }
 
-// Random work on several QPs in both directions; what arrives is what a plain copy gives.
+// Random work on several QPs in both directions. The result must equal that of a plain copy.
 TEST_P(DataTest, RandomWork) {
   constexpr int kQps = 3, kRounds = 30;
   base::Rng rng(GetParam().name.size() * 77 + 5);
@@ -262,7 +262,7 @@ struct StandingLink : Side {
   bool can_llp_tx() const override { return !stands; }
 };
 
-// What piles up behind a link that takes nothing leaves when it takes again.
+// Records that queue while the link is stalled are sent when the link accepts again.
 TEST(Link, StandsAndGoesOn) {
   BenchOf<StandingLink> b;
   const auto p = b.connect();
@@ -281,7 +281,7 @@ TEST(Link, StandsAndGoesOn) {
   }
 }
 
-// The next request of a QP is there before the others have had their turn.
+// Each QP always has a next request queued before the other QPs have had their turn.
 TEST(Responder, AnswersQpsInTurn) {
   Bench b;
   const auto p = b.connect(), q = b.connect();
@@ -298,7 +298,7 @@ TEST(Responder, AnswersQpsInTurn) {
     EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kSuccess);
     EXPECT_EQ(b.b.wait(q.b.cqn).status, WcStatus::kSuccess);
   }
-  int ahead = 0, most = 0, responses = 0;  // of p
+  int ahead = 0, most = 0, responses = 0;  // ahead: responses of p less those of q
   for (const Bytes& record : b.a.sent) {
     if ((record[3] & 0xf) != static_cast<int>(spec::RdmapOpcode::kReadResponse)) continue;
     const auto stag = base::load_be<uint32_t>(&record[4]);
@@ -312,7 +312,7 @@ TEST(Responder, AnswersQpsInTurn) {
 
 struct TimedSide : Side {
   using Side::Side;
-  std::vector<Cycle> placed, left;  // of payload, and of records
+  std::vector<Cycle> placed, left;  // times of payload writes, and of records sent
   void llp_tx(model::LlpRecord record) override {
     left.push_back(clock().now());
     Side::llp_tx(std::move(record));
@@ -323,7 +323,8 @@ struct TimedSide : Side {
   }
 };
 
-// As RTL's receive does in tb/ddp, KeepsItsPace: nothing but its beats keeps a small Write, while a Send's is cut from its WQE.
+// As RTL's receive in tb/ddp, KeepsItsPace: only its beats limit a small Write, while a Send is cut
+// according to its WQE.
 TEST(Pace, SmallWritesPassEveryTwoCycles) {
   BenchOf<TimedSide> b;
   const auto p = b.connect();
@@ -341,7 +342,7 @@ TEST(Pace, SmallWritesPassEveryTwoCycles) {
   EXPECT_LT(static_cast<double>(b.b.placed.back() - b.b.placed.front()) / (kCount - 1), 2.5);
 }
 
-/// What the headers of the RTL's units say of their cycles, seen from outside.
+/// The cycles in the headers of the RTL's units, measured from outside.
 struct TimedTest : testing::Test {
   static Options small() {
     Options o;
@@ -351,7 +352,7 @@ struct TimedTest : testing::Test {
   BenchOf<TimedSide> b{small()};
   Mr am = b.a.reg(1 << 16), bm = b.b.reg(1 << 16);
 
-  /// Cycles from one to the next, of the last n.
+  /// Mean cycles from one event to the next, of the last n.
   static double mean_gap(const std::vector<Cycle>& at, size_t n) {
     EXPECT_GT(at.size(), n);
     if (at.size() <= n) return 0;
@@ -359,8 +360,8 @@ struct TimedTest : testing::Test {
   }
 };
 
-// A push waits for no read of its ring, but goes through qp_sq_fetch. A WQE with an SGE waits for the check of its key (7 cycles),
-// and its payload for host_if.
+// A push waits for no read of its ring, but passes qp_sq_fetch. A WQE with an SGE waits for the
+// check of its key (7 cycles), and its payload waits for host_if.
 TEST_F(TimedTest, AWqeLeavesWhenItsStagesArePassed) {
   const auto p = b.connect();
   const auto cycles = [&](bool is_inline, bool push) {
@@ -383,7 +384,8 @@ TEST_F(TimedTest, AWqeLeavesWhenItsStagesArePassed) {
   EXPECT_EQ(fetched - rung, 29U);
 }
 
-// ddp_tx.sv: a segment every 3 cycles, 4 for a later one of its message. Of many QPs, so that none waits for its next want.
+// ddp_tx.sv: a segment every 3 cycles, 4 for a later segment of its message. The test uses many
+// QPs, so that none waits for its next want.
 TEST_F(TimedTest, SegmentsLeaveAsTheyAreCut) {
   std::vector<BenchOf<TimedSide>::Pair> qps;
   for (int i = 0; i < 12; ++i) qps.push_back(b.connect());
@@ -396,10 +398,11 @@ TEST_F(TimedTest, SegmentsLeaveAsTheyAreCut) {
   EXPECT_NEAR(mean_gap(b.a.left, 80), 4, 0.1);
 }
 
-// ddp_rx.sv: the first segment of a Send takes 3 cycles, later ones of it 4; the first waits for its receive WQE (qp_rq_fetch 5, and 3 in ddp_rx).
+// ddp_rx.sv: the first segment of a Send takes 3 cycles, later ones 4. The first waits for its
+// receive WQE (5 cycles of qp_rq_fetch, and 3 in ddp_rx).
 TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
   const auto p = b.connect();
-  b.a.tamper = [](auto&) { return false; };  // records come from here, one upon another
+  b.a.tamper = [](auto&) { return false; };  // the test injects the records, back to back
   const auto first = [&](size_t posts, const spec::SqWqe& w, uint32_t bytes) {
     b.a.sent.clear();
     for (size_t i = 0; i < posts; ++i) {
@@ -414,13 +417,13 @@ TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
     return b.b.placed.empty() ? 0 : b.b.placed[0] - began;
   };
   const Cycle write = first(1, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag),
-                            4);  // as long an FPDU as that of 8 bytes sent
+                            4);  // the FPDU is as long as that of an 8-byte Send
   EXPECT_EQ(first(1, wr(WrOpcode::kSend, 0), 8) - write, 8U);
   first(20, wr(WrOpcode::kSend, 0), 8);
   EXPECT_NEAR(mean_gap(b.b.placed, 18), 3, 0.2);
   first(1, wr(WrOpcode::kSend, 0), 1400);
   EXPECT_DOUBLE_EQ(mean_gap(b.b.placed, 6),
-                   4);  // the second is held up by the first, for its receive WQE
+                   4);  // the first delays the second while it waits for its receive WQE
 }
 
 }  // namespace

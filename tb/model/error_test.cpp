@@ -1,5 +1,5 @@
-// Errors of the contract: what each check answers, as exact bytes of the Terminate, and what both
-// hosts see.
+// Errors of the contract: the exact bytes of the Terminate for each check, and the reports to both
+// hosts.
 #include "bench.hpp"
 #include "mpa/crc32c.hpp"
 #include "wire.hpp"
@@ -23,13 +23,12 @@ class ErrorTest : public testing::Test {
     foreign = b.b.reg(8192, 7, 1);
     local_only = b.b.reg(8192, spec::kAccessLocalWrite);
     read_only = b.b.reg(8192, spec::kAccessRemoteRead);
-    b.a.tamper =
-        [this](model::LlpRecord& r) {  // a is only a source of bytes; its own answers do not matter
-          (void)r;
-          return false;
-        };
+    b.a.tamper = [this](model::LlpRecord& r) {  // a only sends bytes; its own answers are discarded
+      (void)r;
+      return false;
+    };
   }
-  /// `record` comes to b as from the peer: b answers with exactly `expected`, and its QP ends in
+  /// b receives `record` as from the peer. b answers with exactly `expected`, and its QP ends in
   /// error for `cause`.
   void expect(const Bytes& record, const Bytes& expected, Cause cause, bool damaged = false) {
     b.b.sent.clear();
@@ -67,7 +66,7 @@ TEST_F(ErrorTest, DamagedRecord) {
 TEST_F(ErrorTest, RecordLength) {
   Bytes f = fpdu(tagged(0xc1, 0x40, mine.stag, mine.address) + Bytes(16, 1));
   f.resize(f.size() - 4);
-  f[1] = static_cast<uint8_t>(f[1] + 8);  // says more than there is
+  f[1] = static_cast<uint8_t>(f[1] + 8);  // longer than the record
   const uint32_t crc = model::crc32c(f);
   for (int i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));
   expect(f, terminate(0x20, 0x03), Cause::kMpaMarker);
@@ -78,7 +77,7 @@ TEST(Marker, ThatPointsElsewhere) {
   s.markers = true;
   const auto p = b.connect(s);
   const Mr m = b.b.reg(4096);
-  const auto with_crc = [](Bytes f) {  // the marker at position 0 counts, too
+  const auto with_crc = [](Bytes f) {  // the CRC includes the marker at position 0
     f.resize(f.size() - 4);
     const uint32_t crc = model::crc32c(f);
     for (int i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));
@@ -166,7 +165,7 @@ TEST_F(ErrorTest, ReceiveKeyIsLocal) {
   EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kLocProtErr);
   EXPECT_FALSE(b.b.poll(p.b.cqn));
 }
-// Of a receive's pieces the first that fails counts, however good those behind it are: nothing is placed.
+// The first failing piece of a receive decides, even if later pieces are good: nothing is placed.
 TEST_F(ErrorTest, ReceiveKeyOfTheFirstPiece) {
   const Bytes before = b.b.bytes(mine.address - kTo, 64);
   b.b.post_recv(p.b.qpn, {sge(read_only, 0, 3), sge(mine, 0, 64)});
@@ -217,8 +216,8 @@ TEST_F(ReadErrorTest, Bounds) {
 }
 TEST_F(ReadErrorTest, Wrap) { request(mine.stag, ~uint64_t{0} - 5, 0x04, Cause::kRdmapWrap); }
 
-// requirements.md section 12: the Terminate of 0/1/01 for the Read Request there, byte for byte. A
-// key of the permutation is looked for that gives STag 0x11223344 to a slot of the table; the
+// requirements.md section 12: the Terminate of 0/1/01 for the Read Request there, byte for byte.
+// The test searches a key of the permutation that gives STag 0x11223344 to a slot of the table. The
 // region is too short for the request.
 TEST(Golden, TerminateOfARead) {
   struct Nobody final : model::Tpt::Out {
@@ -288,7 +287,7 @@ TEST(Ird, Exceeded) {
   s.ird = 2;
   const auto p = b.connect(s);
   const Mr m = b.b.reg(1 << 16);
-  b.b.hold_credit = true;  // and b's responses stand still once its credit is used
+  b.b.hold_credit = true;  // b's responses stall when its credit is used
   Bytes last;
   for (uint32_t i = 1; i <= 12; ++i) {
     last = untagged(0x41, 0x41, 1, i, 0) + be(1, 4) + be(0, 8) + be(0xffff, 4) + be(m.stag, 4) +

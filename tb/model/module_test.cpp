@@ -1,5 +1,6 @@
-// The model in a TLM-2.0 platform: two modules, a memory each behind a simple target socket, a
-// transport that is a wire, and a processor that drives registers and queues by blocking transport.
+// The model in a TLM-2.0 platform: two modules, each with a memory behind a simple target socket; a
+// transport that is a plain wire; a processor that drives registers and queues by blocking
+// transport.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,7 +8,7 @@
 #include "gen/regs.hpp"
 #include "top/rnic_module.hpp"
 
-// libsystemc wants one.
+// libsystemc requires this function.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }
 
 namespace rnic::tb {
@@ -191,7 +192,7 @@ TEST(RnicModule, WriteInATlmPlatform) {
   sc_core::sc_start(sc_time(1, sc_core::SC_MS));
   ASSERT_TRUE(done);
   EXPECT_EQ(wire_a.records, 3U);
-  // TO 4000 is 96 bytes before the end of the first page; the second lies elsewhere.
+  // TO 4000 is 96 bytes before the end of the first page. The second page is not adjacent.
   for (size_t i = 0; i < 3000; ++i) {
     const size_t at = i < 96 ? 0x10000 + 4000 + i : 0x8000 + i - 96;
     ASSERT_EQ(memory_b.bytes[at], memory_a.bytes[0x10000 + 50 + i]) << i;

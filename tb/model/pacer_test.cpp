@@ -1,12 +1,12 @@
-// The model on the SystemC kernel does what it does on the bare dispatcher, cycle for cycle,
-// however far it may run ahead.
+// The model on the SystemC kernel behaves as on the bare dispatcher, cycle for cycle, however far
+// it may run ahead.
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
 #include "mpa/crc32c.hpp"
 #include "sc_clock.hpp"
 
-// libsystemc wants one.
+// libsystemc requires this function.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }
 
 namespace rnic::tb {
@@ -14,7 +14,7 @@ namespace {
 
 using spec::WrOpcode;
 
-/// Writes down what leaves the device, and when.
+/// Records the device's outputs with their times.
 class Scribe final : public Side {
  public:
   using Side::Side;
@@ -69,7 +69,7 @@ std::vector<std::string> scenario() {
   return all;
 }
 
-/// Somebody else on the kernel, at odd times.
+/// Another process on the kernel, at odd times.
 struct Noise {
   sc_core::sc_event event;
   uint64_t period;
@@ -116,7 +116,7 @@ TEST(Clock, OfAnyFrequencyIsExact) {
     EXPECT_TRUE(c.is_exact()) << hz;
     EXPECT_EQ(c.time_of_cycle(hz), base::kPsPerSecond) << hz;
     EXPECT_EQ(c.time_of_cycle(3600 * hz), 3600 * base::kPsPerSecond)
-        << hz;  // an hour, without drift
+        << hz;  // one hour, without drift
     for (model::Cycle n = 1; n < 100000; n += 13) {
       EXPECT_EQ(c.cycle_at(c.time_of_cycle(n)), n) << hz;
       EXPECT_EQ(c.cycle_at(c.time_of_cycle(n) + 1), n + 1) << hz;

@@ -39,7 +39,7 @@ TEST(CqOverflow, TakesItsQpsAndNoOther) {
   b.a.post_send(other.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag),
                 {sge(am, 0, 8)});
   EXPECT_EQ(b.a.wait(other.a.cqn).status, WcStatus::kSuccess);
-  // No QP begins on it any more, and nothing of one stays.
+  // No new QP can use the overrun CQ, and a refused create_qp leaves no state.
   constexpr uint32_t kFresh = 900;
   for (const auto& [send, recv] : {std::pair{p.a.cqn, other.a.cqn}, {other.a.cqn, p.a.cqn}}) {
     const spec::AdminQpArgs args{.send_cq = send,
@@ -123,7 +123,7 @@ TEST(Events, FullEqLosesNothing) {
   Bench b;
   const auto p = b.connect();
   (void)p;
-  // Connection events of 100 half-open connections: the EQ has 64 entries.
+  // Connection events of 70 half-open connections: the EQ has 64 entries.
   std::vector<uint16_t> conns;
   for (int i = 0; i < 70; ++i) {
     const auto rsp = b.a.command(AdminOpcode::kConnConnect, 0,
@@ -158,7 +158,7 @@ TEST(Msix, MaskedIsPendingUntilUnmasked) {
   EXPECT_EQ(b.a.read(spec::kMsixPendingOffset, 8), 0U);
 }
 
-// It is no write of cq's, so what a register read waits for does not come with it.
+// The message of an unmasked vector is no write of cq, so a register read does not wait for it.
 TEST(Msix, ARegisterIsReadWhileAnUnmaskedMessageWaits) {
   Bench b;
   const auto p = b.connect();
@@ -208,7 +208,7 @@ TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   second[58] = 1;
   b.a.write_push(0x140, second);
   check("second half for a QP number of 17 bits");
-  // A push of two units whose second half does not follow is a doorbell.
+  // A push of two units without its second half counts as a doorbell.
   b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, bm.address, bm.stag), {},
                Bytes(40, 7));
   b.a.write_push(0x100, push);
@@ -240,8 +240,8 @@ TEST(Push, HalfIsADoorbell) {
       << "the WQE in the ring, not the pushed half";
 }
 
-// The host answers reads at once, dma_rd_rsp takes a beat a cycle: of 256 QPs with a full prefetch
-// buffer each, no more answers may be on their way than there are tags.
+// The host answers reads at once, and dma_rd_rsp accepts one beat per cycle. Even with 256 QPs,
+// each with a full prefetch buffer, at most as many responses are in flight as there are tags.
 TEST(Reads, AreAsManyAsTheirBeatsLeaveTags) {
   constexpr int kQps = 256, kWqes = 16;
   Bench b;

@@ -1,9 +1,10 @@
-// How fast the model of a device pair is without a platform: messages a second of wall time, steps
-// a message.
+// The speed of a device pair of the model without a platform: messages per second of wall time, and
+// steps per message.
 //
 //   model_speed [MESSAGES] [BYTES] [QPS]
 //
-// Memory answers at once, the link hands over at once; a doorbell and a completion for 16 requests.
+// Memory answers at once, and the link delivers at once. One doorbell and one completion per 16
+// requests.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -15,7 +16,7 @@
 namespace {
 uint64_t allocations = 0;
 }
-// Not inlined: GCC takes new and delete for a mismatch when it sees only one half of them.
+// Not inlined: GCC reports a mismatch of new and delete when it sees only one of the two.
 [[gnu::noinline]] void* operator new(size_t n) {
   ++allocations;
   if (void* at = std::malloc(n)) return at;
@@ -31,7 +32,7 @@ class FastSide final : public Side {
  public:
   using Side::Side;
   bool fast = false;
-  model::Ring<model::LlpRecord> late;  // could not be handed over
+  model::Ring<model::LlpRecord> late;  // records that could not be delivered yet
   FastSide* other = nullptr;
   uint64_t cqes = 0;
 
@@ -77,7 +78,7 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
   model::Dispatcher& d = b.clock.dispatcher;
   const uint64_t steps = d.steps(), allocated = allocations;
   const Cycle began = d.now();
-  constexpr uint64_t kBatch = 16, kDepth = 4;  // batches under way of each QP
+  constexpr uint64_t kBatch = 16, kDepth = 4;  // kDepth: batches in flight per QP
   uint64_t posted = 0;
   std::vector<uint64_t> open(pairs.size());
   const auto start = std::chrono::steady_clock::now();

@@ -1,5 +1,4 @@
-// The life and the death of a QP: close, abort, lost, failed requests; every work request completes
-// exactly once.
+// States of a QP: close, abort, lost, failed requests. Every work request completes exactly once.
 #include "bench.hpp"
 
 namespace rnic::tb {
@@ -19,7 +18,7 @@ AdminStatus modify(Side& s, uint16_t qpn, QpState to) {
       .status;
 }
 
-/// What a queue's completions say of each of its WQEs, in order: one status for each unit of the
+/// The statuses that a queue's completions give its WQEs, in order: one status per unit of the
 /// ring.
 struct Outcome {
   std::vector<WcStatus> send, recv;
@@ -95,7 +94,7 @@ TEST_F(StateTest, GracefulClose) {
   gone(b.b, p.b.qpn, p.conn_b, spec::ConnState::kClosed);
 }
 
-// What came before the peer's FIN counts, however close behind it the FIN comes.
+// Data received before the peer's FIN counts, however soon the FIN follows it.
 TEST_F(StateTest, SendJustBeforeFin) {
   b.b.post_recv(p.b.qpn, {sge(bm, 0, 5000)});
   b.a.post_send(p.a.qpn, wr(WrOpcode::kSend), {sge(am, 0, 5000)});
@@ -117,7 +116,7 @@ TEST_F(StateTest, ClosePeerWithReadsOutstanding) {
 }
 
 TEST_F(StateTest, AbortFlushesExactlyOnce) {
-  b.a.hold_credit = true;  // a's window closes: WQEs stand in every place
+  b.a.hold_credit = true;  // a's window closes: WQEs wait in every stage
   for (int i = 0; i < 20; ++i) write(kSignaled, 30000);
   for (int i = 0; i < 5; ++i) b.a.post_recv(p.a.qpn, {sge(am, 0, 64)});
   b.clock.settle(20000);
@@ -131,7 +130,7 @@ TEST_F(StateTest, AbortFlushesExactlyOnce) {
   EXPECT_TRUE(std::all_of(first_flushed, o.send.end(),
                           [](WcStatus s) { return s == WcStatus::kWrFlushErr; }));
   EXPECT_EQ(o.recv, statuses({{WcStatus::kWrFlushErr, 5}}));
-  // In error each post is flushed.
+  // In state error each posted WQE is flushed.
   write();
   b.clock.settle(100);
   write();
@@ -159,7 +158,7 @@ TEST_F(StateTest, IdleToError) {
   EXPECT_EQ(b.a.command(AdminOpcode::kDestroyQp, q.qpn).status, AdminStatus::kOk);
 }
 
-// The peer's Terminate names the Read that it answers; the others are flushed.
+// The peer's Terminate names the Read that it refuses; the other requests are flushed.
 TEST_F(StateTest, ReadRefusedByPeer) {
   write();
   read(bm.stag, bm.address);
@@ -272,7 +271,7 @@ TEST(Malformed, EachEndsItsWqe) {
   }
 }
 
-// Memory that cannot be read: of a Write, of a WQE, of the source of a Read.
+// Unreadable memory: of a Write, of a WQE, of the source of a Read.
 TEST_F(StateTest, PoisonedPayload) {
   write();
   b.clock.settle(2000);
@@ -303,8 +302,8 @@ TEST_F(StateTest, PoisonedSourceOfARead) {
   EXPECT_EQ(collect(b.a, p.a.cqn).send, statuses({{WcStatus::kWrFlushErr, 1}}));
 }
 
-// A Read whose source is taken away while it is answered: the header in the Terminate has moved on
-// by what was returned.
+// The source of a Read is deregistered during the response: the header in the Terminate is advanced
+// by the bytes returned.
 TEST(ReadPartly, TerminateShowsTheRest) {
   Options o;
   o.window = 4000;
@@ -344,7 +343,7 @@ TEST_F(StateTest, ConnectionLost) {
   gone(b.b, p.b.qpn, p.conn_b, spec::ConnState::kReset);
 }
 
-// No credit even for the Terminate: it times out and the connection is aborted.
+// No credit even for the Terminate: it times out, and the connection is aborted.
 TEST(TermTimeout, AbortsWithoutCredit) {
   Options o;
   o.window = 100;
@@ -359,7 +358,7 @@ TEST(TermTimeout, AbortsWithoutCredit) {
   EXPECT_TRUE(b.b.sent.empty());
 }
 
-// The Terminate goes at the next FPDU boundary, also inside a message.
+// The Terminate is sent at the next FPDU boundary, also within a message.
 TEST(TermInside, AMessage) {
   Options o;
   o.window = 4000;
