@@ -1,4 +1,4 @@
-// Completions: unsignalled requests, flushes, errors, phases, the consumer's index, events.
+// Completions: unsignalled requests, flushes, errors, phases, the consumer index, events.
 #include "driver/driver_fixture.hpp"
 
 namespace rnic::tb {
@@ -84,7 +84,7 @@ TEST_F(Completion, FlushExpandsToOneEach) {
                             .sg_list = {&sink, 1},
                             .opcode = IBV_WR_RDMA_READ,
                             .send_flags = IBV_SEND_SIGNALED}));
-  finish(qp, 6, spec::WcStatus::kWrFlushErr);  // exclusive, in units
+  finish(qp, 6, spec::WcStatus::kWrFlushErr);  // the index is exclusive, in units
   const auto wcs = poll();
   ASSERT_THAT(ids(wcs), ElementsAre(1, 2, 3));
   for (const Wc& w : wcs) EXPECT_EQ(w.status, IBV_WC_WR_FLUSH_ERR);
@@ -109,7 +109,7 @@ TEST_F(Completion, FlushOfReceivesAndOfNothing) {
   for (uint64_t i = 0; i < 3; i++) ASSERT_TRUE(qp.post_recv(RecvWr{.wr_id = i}));
   finish(qp, 0, spec::WcStatus::kSuccess, true);
   finish(qp, 3, spec::WcStatus::kWrFlushErr, true);
-  finish(qp, 3, spec::WcStatus::kWrFlushErr, true);  // nothing new: no completion
+  finish(qp, 3, spec::WcStatus::kWrFlushErr, true);  // no new WQE: no completion
   const auto wcs = poll();
   ASSERT_THAT(ids(wcs), ElementsAre(0, 1, 2));
   EXPECT_EQ(wcs[0].status, IBV_WC_SUCCESS);
@@ -161,7 +161,7 @@ TEST_F(Completion, EveryErrorStatusHasItsVerbsName) {
   uint16_t at = 0;
   for (const auto& [device, user] : rows) {
     const uint64_t first = next_;
-    post(qp, {false, false});  // the failing one need not be signalled; those before it are done
+    post(qp, {false, false});  // the failing one may be unsignalled; those before it are done
     dev.cqe(cq.number(), {.qpn = qp.qp_num(),
                           .index = static_cast<uint16_t>(at + 1),
                           .status = device,
@@ -180,7 +180,7 @@ TEST_F(Completion, PhaseFlipsWithEachPass) {
   Qp qp = rts_qp();
   for (int i = 0; i < 25; i++) {
     post(qp, {true});
-    EXPECT_THAT(poll(), IsEmpty()) << i;  // the old pass's entry is not taken for new
+    EXPECT_THAT(poll(), IsEmpty()) << i;  // the previous pass's entry is not accepted as new
     finish(qp, static_cast<uint16_t>(i));
     EXPECT_THAT(ids(poll()), ElementsAre(100 + i));
   }
@@ -197,7 +197,7 @@ TEST_F(Completion, PhaseBitThenBarrierThenContents) {
   EXPECT_EQ(dev.count(Call::kRelax), 0u);
   EXPECT_THAT(poll(), IsEmpty());
   EXPECT_EQ(dev.count(Call::kAfterPhaseBit), 2u);
-  EXPECT_EQ(dev.count(Call::kRelax), 1u);  // an empty poll costs
+  EXPECT_EQ(dev.count(Call::kRelax), 1u);  // an empty poll costs time
 }
 
 TEST_F(Completion, PhaseBitThenBarrierThenEvent) {
@@ -254,7 +254,7 @@ TEST_F(Completion, EventsComeThroughTheVectorOfTheCq) {
     }
   }
   EXPECT_EQ(dev.reg(spec::kEqConsumerOffset + 4), 1u);
-  EXPECT_EQ(errc(cq.get_cq_event(dev.now() + kUs)), Errc::kTimedOut);  // one event an arming
+  EXPECT_EQ(errc(cq.get_cq_event(dev.now() + kUs)), Errc::kTimedOut);  // one event per arming
 }
 
 TEST_F(Completion, OverrunIsAnErrorOfTheCqAndAnEvent) {
@@ -267,7 +267,8 @@ TEST_F(Completion, OverrunIsAnErrorOfTheCqAndAnEvent) {
   EXPECT_EQ(errc(ctx.get_async_event(0)), Errc::kTimedOut);
 }
 
-/// What a CQ's events said when it is gone is not of the next one with its number, read or not.
+/// Events of a destroyed CQ are discarded, read or not: the next CQ with its number gets none of
+/// them.
 TEST_F(Completion, EventsOfACqThatIsGoneAreNotOfTheNext) {
   uint32_t number = 0;
   {
@@ -332,7 +333,7 @@ TEST_F(Completion, OfAQpThatIsGoneAreForgotten) {
   const uint32_t number = goes.qp_num();
   ASSERT_TRUE(goes.destroy());
   Qp next = make_qp();
-  EXPECT_EQ(next.qp_num(), number);  // first fit: the number comes back, its old completions do not
+  EXPECT_EQ(next.qp_num(), number);  // first fit: reused, without its old completions
   EXPECT_THAT(ids(poll()), ElementsAre(1));
 }
 

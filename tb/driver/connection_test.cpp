@@ -1,4 +1,4 @@
-// Connections: the driver talks to a peer that the test plays byte by byte over streaming mode.
+// Connections: the test plays the driver's peer, byte by byte, over streaming mode.
 #include "driver/driver_fixture.hpp"
 
 namespace rnic::tb {
@@ -13,7 +13,7 @@ const Address kPeer{0x0a000002, 4791};
 
 class Connect : public DriverTest {
  protected:
-  /// Answers the Request of connection 0 with these bytes, a piece at each wait.
+  /// Answers the Request of connection 0 with these bytes, one piece per wait.
   void answer_with(std::vector<std::string> pieces) {
     dev.on_wait = [this, pieces, at = size_t{0}]() mutable {
       if (dev.conns.empty()) return;
@@ -71,7 +71,7 @@ TEST_F(Connect, ReplyMayComeInPieces) {
   EXPECT_BYTES(must(connect(qp, kPeer, quick())).private_data(), "99");
 }
 
-// The number that waits may be out of date: conn_give then brings fewer bytes, or none.
+// The number of waiting bytes may be out of date: conn_give then brings fewer bytes, or none.
 TEST_F(Connect, ReplyMayBeShorterThanTold) {
   for (const size_t first : {size_t{54}, size_t{30}, size_t{0}}) {  // characters of the frame
     Qp qp = make_qp();
@@ -92,7 +92,8 @@ TEST_F(Connect, ReplyMayBeShorterThanTold) {
   }
 }
 
-// The right number has come between the question and conn_give, which is refused then.
+// Fewer bytes wait than the last query reported: the device refuses conn_give, and the driver
+// queries again.
 TEST_F(Connect, FewerBytesMayWaitByNow) {
   Qp qp = make_qp();
   dev.refuse[spec::AdminOpcode::kConnGive] = spec::AdminStatus::kBadArgument;
@@ -107,10 +108,10 @@ TEST_F(Connect, FewerBytesMayWaitByNow) {
   Qp other = make_qp();
   dev.refuse[spec::AdminOpcode::kConnGive] = spec::AdminStatus::kBadArgument;
   answer_with({kRep + "50 02 00 05 00 08 00 08 99"});
-  EXPECT_EQ(errc(connect(other, kPeer, quick())), Errc::kTimedOut);  // each time
+  EXPECT_EQ(errc(connect(other, kPeer, quick())), Errc::kTimedOut);  // refused each time
 }
 
-// The Request waits for the peer's window, as long as a step may last.
+// The Request waits for the peer's window, at most for the time of one step.
 TEST_F(Connect, RequestWaitsForTheWindow) {
   Qp qp = make_qp();
   dev.refuse[spec::AdminOpcode::kConnSend] = spec::AdminStatus::kNoCredit;
@@ -151,7 +152,7 @@ TEST_F(Connect, RejectGivesItsPrivateData) {
   EXPECT_EQ(qp.state(), IBV_QPS_INIT);
   EXPECT_THAT(dev.conns, IsEmpty());  // aborted and released
   answer_with({kRep + "50 02 00 04 00 08 00 08"});
-  EXPECT_TRUE(connect(qp, kPeer, quick()));  // the same QP, again
+  EXPECT_TRUE(connect(qp, kPeer, quick()));  // the same QP again
 }
 
 TEST_F(Connect, FailuresReleaseTheConnectionAndItsSlots) {
@@ -167,7 +168,7 @@ TEST_F(Connect, FailuresReleaseTheConnectionAndItsSlots) {
   answer_with({});
   EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kTimedOut);  // no Reply
   answer_with({kReq + "50 02 00 04 00 08 00 08"});
-  EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kProtocol);  // a Request for an answer
+  EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kProtocol);  // a Request instead of a Reply
   answer_with({kRep + "50 02 02 01"});
   EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kProtocol);  // 513 bytes of private data
   dev.on_wait = [&] {
@@ -225,7 +226,7 @@ TEST_F(Connect, DisconnectIsGraceful) {
     closing =
         closing || (c.opcode == 0x19 && c.args[0] == static_cast<uint8_t>(spec::QpState::kClosing));
   EXPECT_TRUE(closing);
-  EXPECT_TRUE(connections.back().disconnect());  // once is enough
+  EXPECT_TRUE(connections.back().disconnect());  // only the first call acts
   ASSERT_TRUE(qp.destroy());
   EXPECT_THAT(dev.conns, IsEmpty());  // released
   EXPECT_TRUE(connections.back().disconnect());
@@ -234,7 +235,7 @@ TEST_F(Connect, DisconnectIsGraceful) {
 TEST_F(Connect, APeerThatNeverClosesIsAborted) {
   Qp qp = rts_qp();
   dev.refuse[spec::AdminOpcode::kModifyQp] =
-      spec::AdminStatus::kOk;  // answered, and nothing happens
+      spec::AdminStatus::kOk;  // the response is ok, but the state does not change
   dev.commands.clear();
   EXPECT_EQ(errc(connections.back().disconnect(200 * kUs)), Errc::kTimedOut);
   bool aborted = false;
@@ -288,10 +289,10 @@ TEST_F(Connect, AQpThatCannotBeDestroyedKeepsItsRings) {
     Qp qp = rts_qp();
     args = dev.qps.at(qp.qp_num()).args;
     dev.refuse[spec::AdminOpcode::kDestroyQp] = spec::AdminStatus::kInUse;
-    connections.clear();  // they would keep them, too
+    connections.clear();  // they would keep the rings, too
   }
   for (const uint64_t base : {args.sq_base, args.rq_base})
-    EXPECT_NE(dev.at(base, 64), nullptr);  // still there: the device may use it
+    EXPECT_NE(dev.at(base, 64), nullptr);  // still allocated: the device may use it
   dev.refuse.clear();
 }
 
@@ -375,7 +376,7 @@ TEST_F(Accept, DroppedRequestIsAborted) {
 }
 
 TEST_F(Accept, BadRequestsAreClosedAndOthersServed) {
-  dev.incoming(4791, hex(kRep + "40 01 00 00"));  // the Reply's key
+  dev.incoming(4791, hex(kRep + "40 01 00 00"));  // a Reply
   dev.incoming(4791, hex(kReq + "40 07 00 00"));  // revision 7
   dev.incoming(4791, hex(kReq + "40 01 02 01"));  // 513 bytes
   dev.incoming(4791, hex(kReq + "60 01 00 00"));  // R
@@ -384,7 +385,7 @@ TEST_F(Accept, BadRequestsAreClosedAndOthersServed) {
   EXPECT_EQ(listener->bad_requests(), 4u);
   for (uint16_t n = 0; n < 4; n++)
     EXPECT_EQ(dev.conns.at(n).info.state, spec::ConnState::kLocalClosed) << n;
-  // They never close: aborted after the linger time, then released.
+  // The peers never close: the connections are aborted after the linger time, then released.
   EXPECT_EQ(errc(request(20 * kMs)), Errc::kTimedOut);
   EXPECT_THAT(dev.conns, IsEmpty());
 }
@@ -411,7 +412,7 @@ TEST_F(Accept, EachPortHasItsQueue) {
   auto other = must(listen(ctx, 99));
   dev.incoming(99, hex(kReq + "40 01 00 01 63"));
   dev.incoming(4791, hex(kReq + "40 01 00 01 47"));
-  dev.incoming(5, hex(kReq + "40 01 00 00"));  // nobody listens there
+  dev.incoming(5, hex(kReq + "40 01 00 00"));  // no listener on this port
   EXPECT_BYTES(must(request()).private_data(), "47");
   EXPECT_BYTES(must(other.get_request(dev.now())).private_data(), "63");
 }
@@ -423,12 +424,12 @@ TEST_F(Accept, APortHasOneListener) {
     ASSERT_EQ(errc(again), Errc::kAlreadyExists);
     EXPECT_THAT(again.error().what, HasSubstr("4791"));
   }
-  // The first has lost nothing by that.
+  // The first listener is not affected.
   EXPECT_THAT(dev.listening, testing::ElementsAre(4791));
   dev.incoming(4791, hex(kReq + "40 01 00 01 47"));
   EXPECT_BYTES(must(request()).private_data(), "47");
   listener.reset();
-  listener.emplace(must(listen(second, 4791)));  // free again
+  listener.emplace(must(listen(second, 4791)));  // the port is free again
   dev.incoming(4791, hex(kReq + "40 01 00 01 48"));
   EXPECT_BYTES(must(request()).private_data(), "48");
 }

@@ -1,4 +1,4 @@
-// What the driver's tests share: a fake device with a manager, a context, a PD, a CQ and ready-made
+// Shared by the driver's tests: a fake device with a manager, a context, a PD, a CQ and ready-made
 // QPs on it.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace rnic::tb {
 using namespace rnic::verbs;
 using Bytes = std::vector<uint8_t>;
 
-/// "02 0a ff" as bytes.
+/// Converts "02 0a ff" to bytes.
 inline Bytes hex(const std::string& text) {
   Bytes out;
   std::istringstream in(text);
@@ -41,7 +41,7 @@ T must(Result<T> r) {
 }
 inline void must(const Result<void>& r) { RNIC_CHECK(r.has_value(), "{}", r.error().what); }
 
-/// The code of the error, or nothing.
+/// The error's code, or nothing.
 template <class T>
 std::optional<Errc> errc(const Result<T>& r) {
   return r ? std::nullopt : std::optional(r.error().code);
@@ -64,7 +64,7 @@ class DriverTest : public testing::Test {
     return must(pd.create_qp(
         {.send_cq = &cq, .recv_cq = &cq, .cap = cap, .sq_sig_all = sig_all, .push = push}));
   }
-  /// Connected to a peer that the test plays.
+  /// A QP connected to a peer that the test plays.
   Qp rts_qp(QpCap cap = {}, bool push = false, bool sig_all = false) {
     Qp qp = make_qp(cap, push, sig_all);
     play_peer();
@@ -73,7 +73,7 @@ class DriverTest : public testing::Test {
     dev.calls.clear();
     return qp;
   }
-  /// A peer that takes every connection and answers its Request with a Reply that agrees.
+  /// A peer that accepts every connection and answers its Request with a matching Reply.
   void play_peer() {
     dev.on_wait = [this] {
       for (auto& [n, c] : dev.conns) {
@@ -88,7 +88,7 @@ class DriverTest : public testing::Test {
       }
     };
   }
-  /// The send ring of a QP.
+  /// The bytes of a QP's send ring from `unit` on.
   std::span<const uint8_t> sq(const Qp& qp, uint32_t unit, uint32_t units = 1) {
     const auto& q = dev.qps.at(qp.qp_num());
     return {dev.at(q.args.sq_base + 64 * unit, size_t{64} * units), size_t{64} * units};

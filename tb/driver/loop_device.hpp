@@ -1,9 +1,9 @@
-// Two fake devices joined back to back, good enough to run programs on: verbs without protocol,
-// time or faults. Host threads are real threads of which one runs at a time; they switch inside
-// PciDevice calls, at places drawn from a seed, so that the driver's promise about threads is
-// tried.
+// Two fake devices joined back to back, on which programs run: verbs without protocol, time or
+// faults. Host threads are real threads, of which one runs at a time. They switch within PciDevice
+// calls, at points drawn from a seed. This tests the driver's guarantee about threads.
 //
-//   LoopWorld world(seed);    world.host(0).add(run_client);    world.host(1).add(run_server);    world.run();
+//   LoopWorld world(seed);
+//   world.add(0, run_client);    world.add(1, run_server);    world.run();
 #pragma once
 
 #include <condition_variable>
@@ -19,13 +19,13 @@ class LoopDevice final : public PciDeviceFake {
  public:
   explicit LoopDevice(const spec::Sizes& sizes) : PciDeviceFake(sizes) { recording = false; }
   LoopDevice* peer = nullptr;
-  uint64_t damage_at = 0;               // the n-th message placed here has a byte changed; 0: none
-  uint64_t damage_length = 0;           // of those of this length; 0: of all
-  uint64_t damage_byte = 0;             // which of its bytes
+  uint64_t damage_at = 0;               // changes a byte of the n-th message placed here; 0: none
+  uint64_t damage_length = 0;           // counts only messages of this length; 0: all
+  uint64_t damage_byte = 0;             // index of the changed byte
   std::map<size_t, uint64_t> arrivals;  // messages placed here, by length
   uint64_t flushes = 0;                 // Flushes of this memory
-  uint64_t fail_at = 0;                 // at the n-th message placed here both QPs fail; 0: never
-  /// Serves a few WQEs: the device's own progress.
+  uint64_t fail_at = 0;                 // both QPs fail at the n-th message placed here; 0: never
+  /// Executes a few WQEs: the progress of the device.
   void tick(unsigned budget = 3) {
     for (auto& [qpn, q] : qps)
       for (unsigned i = 0; i < budget && step(qpn, q); i++) continue;
@@ -49,7 +49,7 @@ class LoopDevice final : public PciDeviceFake {
       8;                              // bit of access_flush_global; disposition has it at 0
   std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
   uint64_t placed_ = 0, candidates_ = 0;
-  std::map<uint32_t, bool> heard_;  // QPs that have had something from the peer (hold_tx)
+  std::map<uint32_t, bool> heard_;  // QPs that have received from the peer (hold_tx)
 
   FakeQp* far_qp(const FakeQp& q, uint32_t* number = nullptr) {
     const auto conn = far_.find(q.modify.connection);
@@ -103,7 +103,7 @@ class LoopDevice final : public PciDeviceFake {
     if (FakeQp* p = far_qp(q, &number)) peer->stop(number, *p, there);
     stop(qpn, q, here);
   }
-  // Memory of a region, byte by byte; null: not allowed.
+  // A byte of a region's memory; null: not allowed.
   uint8_t* byte(uint32_t stag, uint64_t to, uint16_t right) {
     const auto it = mrs.find(stag);
     if (it == mrs.end() || (it->second.args.rights & right) != right) return nullptr;
@@ -166,7 +166,7 @@ class LoopDevice final : public PciDeviceFake {
   void finish_close(uint32_t qpn, FakeQp& q);
 };
 
-// One request of the send queue; false: nothing to do.
+// Executes one request of the send queue. Returns false if there is nothing to do.
 inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
   const bool open =
       q.status.state == spec::QpState::kRts || q.status.state == spec::QpState::kClosing;
@@ -191,7 +191,7 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  if (opcode == spec::WrOpcode::kFlush) {  // what it names is in memory: rights and bounds alone
+  if (opcode == spec::WrOpcode::kFlush) {  // already in memory: checks rights and bounds only
     const auto rights = static_cast<uint16_t>(head.disposition << kFlushRights);
     const uint64_t last = head.remote_address + head.length - 1;
     good = q.modify.persist != 0 && rights != 0 &&
@@ -250,7 +250,7 @@ inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t
   return true;
 }
 
-// Both sides are closing and have sent everything: both are done.
+// If both sides are closing and have sent everything, both are done.
 inline void LoopDevice::finish_close(uint32_t qpn, FakeQp& q) {
   if (q.status.state != spec::QpState::kClosing || q.sq_consumer != q.sq_producer) return;
   uint32_t number = 0;
@@ -320,7 +320,7 @@ class LoopWorld {
     devices_[1].peer = &devices_[0];
   }
   LoopDevice& device(unsigned host) { return devices_[host]; }
-  /// A thread of that host, with a PciDevice of its own.
+  /// Adds a thread of that host, with its own PciDevice.
   void add(unsigned host, std::function<void(PciDevice&)> body) {
     faces_.push_back(std::make_unique<Face>(*this, devices_[host], faces_.size()));
     bodies_.push_back(std::move(body));
@@ -399,14 +399,15 @@ class LoopWorld {
     }
 
    private:
-    static constexpr Time kStep = 10 * kNs;  // what a call costs
-    // Another thread's turn, now and then.
+    static constexpr Time kStep = 10 * kNs;  // time of a call
+    // Gives another thread a turn at random.
     void step() {
       in_order_ = false;
       w_.now += kStep;
       if (w_.rng_.percent(20)) w_.give_turn(n_);
     }
-    // This thread's barriers, where they count. Neither costs time, so no other thread runs behind them.
+    // This thread's barriers, where they have an effect. They cost no time, so no other thread runs
+    // between a barrier and the next access.
     void fence() {
       if (in_order_) d_.before_shared();
       if (std::exchange(before_, false)) d_.before_doorbell();

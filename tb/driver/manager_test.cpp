@@ -123,8 +123,6 @@ TEST_F(Admin, AGoneDeviceIsNamed) {
   EXPECT_THAT(r.error().what, HasSubstr("gone"));
 }
 
-// A second thread's commands run while the first waits: each gets its own answer, whoever reads the
-// ring.
 TEST_F(Admin, PhaseBitThenBarrierThenAnswer) {
   dev.calls.clear();
   EXPECT_EQ(must(nop(1)).object, 1u);
@@ -142,9 +140,11 @@ TEST(ManagerClose, ReadsBehindTheLastDmaWrite) {
   auto m = must(Manager::open(dev, {}));
   dev.read_when_off = 0;
   m.reset();
-  EXPECT_EQ(dev.read_when_off, 1);  // its answer comes behind them: memory may be freed
+  EXPECT_EQ(dev.read_when_off, 1);  // its response follows all DMA writes: memory may be freed
 }
 
+// A second thread's commands run while the first waits. Each thread gets its own response,
+// whichever thread reads the ring.
 TEST_F(Admin, TwoThreadsAreToldApartByCookie) {
   dev.hold = true;
   int nested = 0;
@@ -153,7 +153,7 @@ TEST_F(Admin, TwoThreadsAreToldApartByCookie) {
     if (nested++ == 0) {
       inner = must(nop(2)).object;
     } else {
-      dev.release(1);  // the answers come one by one, the outer thread's first
+      dev.release(1);  // the responses come one by one, the outer thread's first
     }
   };
   const auto outer = must(nop(1));
@@ -190,7 +190,7 @@ TEST(AdminRing, ACommandAddedWhileAnotherIsRungIsRungToo) {
     std::function<void()> inside;
   } dev;
   auto m = must(Manager::open(dev, {.admin_timeout = 50 * kUs}));
-  std::optional<Errc> second;  // of another thread, which leaves the ringing to the first
+  std::optional<Errc> second;  // of another thread, which leaves the doorbell to the first
   dev.inside = [&] { second = errc(m->execute(dev, spec::AdminOpcode::kNop, 2)); };
   EXPECT_EQ(must(m->execute(dev, spec::AdminOpcode::kNop, 1)).object, 1u);
   EXPECT_EQ(second, Errc::kTimedOut);
@@ -205,7 +205,7 @@ TEST(RangePoolTest, FirstFitAndMerging) {
   p.give(0, 4);
   EXPECT_EQ(must(p.take(2, "x")), 0u);
   p.give(4, 4);
-  EXPECT_EQ(p.largest(), 8u);  // 2 to 9 in one
+  EXPECT_EQ(p.largest(), 8u);  // 2 to 9 are merged
   EXPECT_EQ(must(p.take(8, "x")), 2u);
   EXPECT_EQ(p.largest(), 0u);
 }
@@ -278,7 +278,7 @@ TEST_F(Admin, WrongArguments) {
 
 class Region : public DriverTest {
  protected:
-  /// A buffer that lies at these bus pages; its memory is never looked at.
+  /// A buffer on these bus pages; its memory is never read.
   static DmaBuffer buffer(std::vector<uint64_t> pages, uint32_t page_size = 4096) {
     static std::vector<uint8_t> memory(size_t{8} << 20);
     const auto bytes = std::span(memory).first(pages.size() * page_size);
@@ -304,18 +304,18 @@ TEST_F(Region, LargestPageThatTheMappingAllows) {
   const auto log_page = [&](const DmaBuffer& b, uint64_t offset, uint64_t length) {
     return seen(must(pd.reg_mr_iova(b, offset, length, 0, 0))).args.log_page;
   };
-  std::vector<uint64_t> run;  // 32 pages in a row, on a 64 KiB edge
+  std::vector<uint64_t> run;  // 32 adjacent pages, from a 64 KiB boundary
   for (uint64_t i = 0; i < 32; i++) run.push_back(0x40000 + 4096 * i);
-  EXPECT_EQ(log_page(buffer(run), 0, 32 * 4096), 17);  // one page of 128 KiB holds it all
+  EXPECT_EQ(log_page(buffer(run), 0, 32 * 4096), 17);  // one page of 128 KiB holds all
   EXPECT_EQ(log_page(buffer(run), 4096, 31 * 4096), 17);
-  auto two = run;  // 16 pages there, 16 elsewhere
+  auto two = run;  // 16 adjacent pages here, 16 elsewhere
   for (size_t i = 16; i < 32; i++) two[i] = 0x90000 + 4096 * (i - 16);
   EXPECT_EQ(log_page(buffer(two), 0, 32 * 4096), 16);
-  EXPECT_EQ(log_page(buffer(two), 0x123, 4096), 13);  // within the first run: two pages' edge
-  auto off = run;                                     // the jump falls on a 4 KiB edge only
+  EXPECT_EQ(log_page(buffer(two), 0x123, 4096), 13);  // within the first run, two pages
+  auto off = run;                                     // the jump is only on a 4 KiB boundary
   for (size_t i = 15; i < 32; i++) off[i] = 0x90000 + 4096 * i;
   EXPECT_EQ(log_page(buffer(off), 0, 32 * 4096), 12);
-  auto shifted = run;  // the jump falls on a 64 KiB edge behind it, on one of 32 KiB before it
+  auto shifted = run;  // the jump ends on a 64 KiB boundary, but starts on a 32 KiB one
   for (size_t i = 0; i < 32; i++) shifted[i] = (i < 16 ? 0x48000 : 0x80000) + 4096 * i;
   EXPECT_EQ(log_page(buffer(shifted), 0, 32 * 4096), 15);
   std::vector<uint64_t> huge = {0x600000, 0x200000, 0xa00000};
@@ -332,7 +332,7 @@ TEST_F(Region, LargePagesAreListedFromTheirEdge) {
 }
 
 TEST_F(Region, TheLastPageMayEndBeforeWhereTheFirstBegins) {
-  std::vector<uint64_t> pages;  // one of 64 KiB, of which the end is used, and the start of another
+  std::vector<uint64_t> pages;  // the end of a 64 KiB page, and the start of another
   for (uint64_t i = 0; i < 17; i++) pages.push_back((i < 16 ? 0x40000 : 0x70000) + 4096 * i);
   const auto mr = must(pd.reg_mr_iova(buffer(pages), 0xf000, 0x1800, 0, 0));
   EXPECT_EQ(mr.page_size(), 65536u);
@@ -376,7 +376,7 @@ TEST_F(Region, DeregGivesItsEntriesBack) {
   EXPECT_EQ(manager->pbl.largest(), free - 5);
   ASSERT_TRUE(mr.dereg());
   EXPECT_EQ(manager->pbl.largest(), free);
-  EXPECT_TRUE(mr.dereg());  // once is enough
+  EXPECT_TRUE(mr.dereg());  // only the first call acts
   EXPECT_THAT(dev.mrs, IsEmpty());
 }
 
@@ -394,7 +394,7 @@ TEST_F(Region, OfTheCallersMemory) {
   EXPECT_EQ(m.args.length, span.size());
   EXPECT_EQ(m.args.log_page, 12);
   ASSERT_EQ(m.pages.size(), (m.args.first_offset + span.size() + 4095) / 4096);
-  // Byte for byte where the page list says, as the device finds them.
+  // Each byte is where the page list points, as the device finds it.
   for (size_t i = 0; i < span.size(); i++) {
     const uint64_t at = m.args.first_offset + i;
     ASSERT_EQ(dev.at(m.pages[at / 4096] + at % 4096), &span[i]) << i;
@@ -425,10 +425,11 @@ TEST_F(Region, TheCallersMemoryIsMappedAsLongAsItIsRegistered) {
     EXPECT_EQ(second.addr(), 0u);
     ASSERT_EQ(dev.mapped->size(), 2u);
     EXPECT_EQ((*dev.mapped)[0].access, DmaAccess::kReadWrite);
-    EXPECT_EQ((*dev.mapped)[1].access, DmaAccess::kRead);  // no local write: may be protected
+    // no local write: the memory may be write-protected
+    EXPECT_EQ((*dev.mapped)[1].access, DmaAccess::kRead);
   }
   EXPECT_EQ(dev.mapped->size(), 1u);
-  must(first.dereg());  // not only when the handle goes
+  must(first.dereg());  // not only when the handle is destroyed
   EXPECT_THAT(*dev.mapped, IsEmpty());
 }
 
@@ -444,7 +445,7 @@ TEST_F(Region, WrongMemoryOfTheCaller) {
 }
 
 TEST_F(Region, LargestPageOfMemoryThatBeginsInAPage) {
-  // 32 pages in a row on a 128 KiB edge, of which the memory leaves out the first 0x234 bytes.
+  // 32 adjacent pages from a 128 KiB boundary. The memory starts 0x234 bytes after it.
   std::vector<uint64_t> run;
   for (uint64_t i = 0; i < 32; i++) run.push_back((i < 16 ? 0x40000 : 0x80000) + 4096 * i);
   const DmaBuffer b({static_cast<uint8_t*>(nullptr), 32 * 4096 - 0x234}, 4096, run, nullptr, 0x234);
@@ -467,7 +468,8 @@ TEST_F(Region, ARefusedOneGivesItsSlotAndEntriesBack) {
   EXPECT_EQ(m->pbl.largest(), free);
 }
 
-// The device still has something in flight: the driver gives the command again, as long as a command may last.
+// The device still has accesses in flight: the driver repeats the command for up to the time-out of
+// a command.
 TEST_F(Region, DestroyIsGivenAgainWhileItIsInProgress) {
   auto b = must(ctx.alloc(4096));
   auto mr = must(pd.reg_mr(b, 0));
@@ -502,7 +504,7 @@ TEST_F(Region, OneThatStaysKeepsItsMemory) {
     dev.refuse[spec::AdminOpcode::kDestroyMr] = spec::AdminStatus::kInUse;
     EXPECT_EQ(errc(mr.dereg()), Errc::kBusy);
   }
-  EXPECT_NE(dev.at(bus, 4096), nullptr);  // still there: the device may use it
+  EXPECT_NE(dev.at(bus, 4096), nullptr);  // still allocated: the device may use it
   dev.refuse.clear();
 }
 
@@ -525,7 +527,8 @@ TEST_F(Region, SlotsAndKeysFollowTheSeed) {
   EXPECT_NE(stags(4), stags(5));
 }
 
-// Slots come from the whole table and low bits at random; the device makes STags of both (StagKey). R5040-8.1.1-08, 09.
+// The driver draws slots from the whole table, and the low bits of the key, at random. The device
+// computes STags from both (StagKey). R5040-8.1.1-08, 09.
 TEST_F(Region, SlotsAndKeysAreSpread) {
   constexpr unsigned kCount = 4000;
   const auto b = must(ctx.alloc(4096));
@@ -534,7 +537,7 @@ TEST_F(Region, SlotsAndKeysAreSpread) {
   uint32_t last = ~0U;
   for (unsigned i = 0; i < kCount; i++) {
     const auto mr = must(pd.reg_mr(b, 0));
-    const uint32_t stag = mr.rkey() - 0x100;  // the fake's is slot + 1 and the key
+    const uint32_t stag = mr.rkey() - 0x100;  // the fake's STag is slot + 1 and the key
     for (unsigned bit = 0; bit < ones.size(); bit++) ones[bit] += stag >> bit & 1;
     neighbours += (stag >> 8) - (last >> 8) <= 1 ? 1 : 0;
     last = stag;

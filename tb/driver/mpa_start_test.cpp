@@ -1,5 +1,5 @@
-// MPA start-up frames, typed by hand from RFC 5044 section 7.1 and RFC 6581 (C-24, C-40), good and
-// bad; what two sides agree.
+// MPA start-up frames, good and bad, typed by hand from RFC 5044 section 7.1 and RFC 6581 (C-24,
+// C-40). Also the results of the negotiation.
 #include "mpa_start.hpp"
 
 #include "driver/driver_fixture.hpp"
@@ -38,7 +38,7 @@ TEST(MpaStart, ReplyAgrees) {
   const auto a = must(answer_request(must(request("c0 01 00 00")),
                                      {.crc = false, .ird = 4, .ord = 4, .private_data = data}));
   EXPECT_BYTES(encode(a.reply),
-               kRep + "40 01 00 03 01 02 03");  // the peer asks for CRC: both use it
+               kRep + "40 01 00 03 01 02 03");  // the peer requests CRC: both use it
   EXPECT_TRUE(a.agreed.use_crc);
   EXPECT_TRUE(a.agreed.tx_markers);  // the peer wants to receive markers
   EXPECT_FALSE(a.agreed.rx_markers);
@@ -46,7 +46,7 @@ TEST(MpaStart, ReplyAgrees) {
 }
 
 TEST(MpaStart, ReplyOfRevision2HonoursWhatItCan) {
-  // the peer: IRD 3, ORD 100; we: 16 and 16
+  // The peer has IRD 3, ORD 100; we have 16 and 16.
   const auto a = must(answer_request(must(request("10 02 00 04 00 03 00 64")),
                                      {.markers = true, .crc = false, .ird = 16, .ord = 16}));
   EXPECT_BYTES(encode(a.reply), kRep + "90 02 00 04 00 10 00 03");
@@ -78,8 +78,8 @@ TEST(MpaStart, PeerToPeerChoosesWriteThenRead) {
   EXPECT_BYTES(encode(must(rtr("80 08 40 08")).reply), kRep + "50 02 00 04 80 04 40 04");
   EXPECT_EQ(errc(rtr("c0 08 00 08")), Errc::kRefused);  // only an FPDU or Send: C-43, code 07
   EXPECT_BYTES(encode(must(rtr("00 08 c0 08")).reply),
-               kRep + "50 02 00 04 00 04 00 04");  // without A nothing is chosen
-  // an RTR Read takes one of the IRD, also of a peer that says it will never ask
+               kRep + "50 02 00 04 00 04 00 04");  // without A no RTR message is chosen
+  // An RTR Read takes one of the IRD, even if the peer announces that it never sends Reads.
   EXPECT_EQ(must(rtr("80 08 40 00")).agreed.ird, 1u);
 }
 
@@ -100,7 +100,7 @@ TEST(MpaStart, ConcludeUsesTheReply) {
   EXPECT_EQ(a.ord, 5u);
   EXPECT_EQ(a.ird, 8u);
   EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 00 05 00 09")), own)),
-            Errc::kProtocol);  // wants 9 of our 8
+            Errc::kProtocol);  // requires 9 of our 8
   EXPECT_EQ(errc(conclude(must(reply("60 02 00 00")), own)), Errc::kRefused);
   EXPECT_EQ(errc(conclude(must(reply("40 01 00 00")), own)), Errc::kProtocol);
   EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 80 05 80 03")), own)),
@@ -115,7 +115,7 @@ TEST(MpaStart, BadFrames) {
   EXPECT_EQ(errc(request("40 01 00 02 aa")), Errc::kProtocol);
   EXPECT_EQ(errc(request("40 01 00")), Errc::kProtocol);
   EXPECT_EQ(errc(parse(hex(kRep + "40 01 00 00"), StartKind::kRequest)),
-            Errc::kProtocol);  // the other key
+            Errc::kProtocol);  // the wrong key
   EXPECT_EQ(errc(parse_header(hex("4d 50 41 20 49 44 20 72 65 71 20 46 72 61 6d 65 40 01 00 00"),
                               StartKind::kRequest)),
             Errc::kProtocol);
@@ -143,8 +143,9 @@ TEST(MpaStart, RejectKeepsRevisionAndForm) {
                kRep + "30 02 00 05 00 00 00 00 77");
 }
 
-// Flush is asked for by 8 bytes in front of the private data (decision 10), and is on if both sides
-// ask. A side that does not ask sends none, and answers with none to one that did not.
+// A side requests Flush by 8 bytes before the private data (decision 10). Flush is on if both sides
+// request it. A side that does not request it sends no such bytes, and none are sent in a Reply to
+// such a Request.
 TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
   const Bytes data = hex("aa");
   const auto offer = [&](bool flush) {
@@ -169,7 +170,8 @@ TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
       EXPECT_EQ(reply.private_data, data);
     }
   }
-  // Another key or version, the bit of a Reply, reserved bytes, or too short: it is the ULP's.
+  // Another key or version, the bit of a Reply, reserved bytes, or too short: the bytes belong to
+  // the ULP.
   for (const char* text :
        {"4d 4e 49 44 01 01 00 00", "4d 4e 49 43 02 01 00 00", "4d 4e 49 43 01 01 00 01",
         "4d 4e 49 43 01 81 00 00", "4d 4e 49 43 01 01 01 00", "4d 4e 49 43 01 01 00"}) {
@@ -187,7 +189,7 @@ TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
             Errc::kInvalidArgument);
 }
 
-/// What a client that asks for Flush makes of a Reply with this private data.
+/// The result of a Reply with this private data for a client that requests Flush.
 struct Concluded {
   bool flush = false;
   Bytes private_data{};
@@ -200,7 +202,7 @@ Concluded concluded(const std::string& private_data) {
   return {must(conclude(f, own)).flush, f.private_data};
 }
 
-// A peer that echoes private data sends our Request's block back: it lacks the bit of a Reply.
+// A peer that echoes private data returns our Request's block, which lacks the bit of a Reply.
 TEST(MpaStart, AnEchoAgreesOnNothing) {
   const Bytes data = hex("aa");
   const auto sent =
@@ -214,8 +216,8 @@ TEST(MpaStart, AnEchoAgreesOnNothing) {
   EXPECT_EQ(answer.private_data, data);
 }
 
-// Flag bits of later extensions: a side that does not know them agrees on Flush nevertheless, and
-// answers with those it knows.
+// Flag bits of later extensions: a side without them still agrees on Flush, and answers only with
+// the flags it knows.
 TEST(MpaStart, IgnoresUnknownFlags) {
   for (unsigned flags = 0; flags < 0x80; ++flags) {
     const bool flush = (flags & 1) != 0;

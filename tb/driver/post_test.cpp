@@ -33,7 +33,7 @@ TEST_F(Post, WriteIsOneUnit) {
 
 TEST_F(Post, SendHasNoRemoteAddressAndCarriesItsFlags) {
   Qp qp = rts_qp({.max_send_sge = 2});
-  const Sge sges[] = {kSge, {0x1000, 0, 0}};  // a length of 0 stays: the device skips it
+  const Sge sges[] = {kSge, {0x1000, 0, 0}};  // a length of 0 is kept: the device skips the entry
   ASSERT_TRUE(qp.post_send({.sg_list = sges,
                             .opcode = IBV_WR_SEND,
                             .send_flags = IBV_SEND_FENCE | IBV_SEND_SOLICITED,
@@ -187,13 +187,13 @@ TEST_F(Post, PushCarriesTheWqeAndItsDoorbell) {
   EXPECT_EQ(dev.calls[1].offset, 0x100u);
   EXPECT_EQ(dev.calls[2].offset, 0x140u);
   EXPECT_BYTES(std::span(dev.calls[1].bytes).subspan(24, 8), "00 00 00 00 03 00 00 00");
-  // The second unit ends with the doorbell, too: it tells whose half it is.
+  // The second unit also ends with the doorbell, which identifies its WQE.
   EXPECT_BYTES(std::span(dev.calls[2].bytes).subspan(56, 8), "00 00 00 00 03 00 00 00");
   EXPECT_EQ(to_hex(dev.calls[2].bytes), to_hex(sq(qp, 2)));
   EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 3u);
 
   dev.calls.clear();
-  const Sge full{base::address_of(data.data()), 96, 0};  // no room for it
+  const Sge full{base::address_of(data.data()), 96, 0};  // too long for a push
   ASSERT_TRUE(qp.post_send({.sg_list = {&full, 1}, .send_flags = IBV_SEND_INLINE}));
   EXPECT_EQ(dev.count(Call::kCombined), 0u);
   EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 5u);
@@ -248,7 +248,7 @@ TEST_F(Post, FullQueueIsEnomemAndTheRestIsPosted) {
   EXPECT_EQ(dev.doorbells().size(), 1u);
   EXPECT_EQ(dev.doorbells()[0].value >> 32, 4u);
   EXPECT_EQ(qp.post_send(wrs).accepted, 0u);
-  EXPECT_EQ(dev.doorbells().size(), 1u);  // nothing accepted, nothing rung
+  EXPECT_EQ(dev.doorbells().size(), 1u);  // no WQE accepted, no doorbell
 }
 
 TEST_F(Post, FullReceiveQueue) {
@@ -313,7 +313,7 @@ TEST_F(Post, BuilderIsAllOrNothing) {
   qp.wr_start();
   EXPECT_EQ(errc(qp.post_send(SendWr{})), Errc::kBadState);
   for (int i = 0; i < 4; i++) qp.wr_send();
-  EXPECT_TRUE(qp.wr_complete());  // nothing of the failures took room
+  EXPECT_TRUE(qp.wr_complete());  // the failures have taken no room
 }
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
@@ -343,7 +343,7 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
 }
 
 // The WQE of queues.yaml, typed: opcode 14, one unit, no SGE, the range, and verbs' bits of the
-// states. RPMEM-3.1.1.1-02, 05.
+// target states. RPMEM-3.1.1.1-02, 05.
 TEST_F(Post, AFlushNamesARangeOfThePeer) {
   Qp qp = rts_qp(kWide);
   const SendWr wr{.wr_id = 5,
@@ -388,7 +388,7 @@ TEST_F(Post, AFlushNamesARangeOfThePeer) {
 class PostAtomic : public Post {
  protected:
   PostAtomic() { qp.core()->agreed.persist = 1; }
-  /// What the builder makes of one operation with this sink.
+  /// Builds one operation with this sink and returns its error.
   std::optional<Errc> built(const std::function<void()>& operation,
                             const std::vector<Sge>& sges = {kSink}) {
     qp.wr_start();
@@ -496,7 +496,7 @@ TEST_F(PostAtomic, AtomicWriteCarriesItsValue) {
   EXPECT_EQ(built(
                 [&] {
                   qp.wr_atomic_write(kKey, kTarget, other.data());
-                  other.assign(8, 0);  // it was copied
+                  other.assign(8, 0);  // the builder has copied it
                 },
                 {}),
             std::nullopt);

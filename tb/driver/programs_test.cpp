@@ -76,7 +76,7 @@ TEST_P(EveryProgram, EndsWellWithThreads) {
           {.size = 32, .count = 50, .warmup = 0, .threads = 3, .inline_bytes = 32, .push = true}));
 }
 
-/// Whether data of the program, run with both = 1, arrives at that host.
+/// Does that host receive data of the program, run with both = 1?
 bool has_sink(std::string_view name, unsigned host) {
   if (name == "file_copy" || name == "flush_lat") return host == 1;
   return name != "read_lat" || host == 0;
@@ -95,7 +95,7 @@ TEST_P(EveryProgram, SeesOneWrongByteOfAnyMessage) {
             LoopDevice& d = w.device(host);
             d.damage_at = nth;
             d.damage_length = 100;
-            d.damage_byte = nth * 7 % 99;  // the last one says that a Write of write_lat is there
+            d.damage_byte = nth * 7 % 99;  // the last byte signals that a Write of write_lat came
           });
       EXPECT_EQ(o.client.mismatches + o.server.mismatches, 1u);
       EXPECT_EQ((host == 0 ? o.client : o.server).mismatches, 1u);
@@ -168,7 +168,7 @@ TEST(Merge, ASideThatSendsNothingHasNoTime) {
   EXPECT_EQ(merge(parts).end, 0u);
 }
 
-/// A window of 8 messages behind a warm-up of 4, of two threads.
+/// A window of 8 messages after a warm-up of 4, with two threads.
 class WindowTest : public testing::Test {
  protected:
   void SetUp() override { w.plan(2, 4, 8, 0); }
@@ -233,8 +233,8 @@ TEST(Side, SeesHowMuchOfAPatternIsThere) {
 
 TEST_F(WindowTest, OpensAndIsJoinedWhenALookHasSeenAllThatHasArrived) {
   w.look(0, 100, {5, 5}, false);
-  w.look(0, 110, {20, 20}, true);   // what was not yet seen at 100 came before the window
-  w.look(1, 120, {32, 32}, false);  // of which nobody knows when it came
+  w.look(0, 110, {20, 20}, true);   // messages not yet seen at 100 arrived before the window
+  w.look(1, 120, {32, 32}, false);  // their time of arrival is unknown
   w.look(1, 130, {64, 64}, true);
   w.look(1, 140, {71, 71}, false);
   EXPECT_FALSE(w.is_closed());
@@ -295,7 +295,7 @@ TEST(Programs, BothDirections) {
   }
 }
 
-// The server sees nothing of the peer's Writes and Reads for longer than its time-out.
+// The server sees none of the peer's Writes and Reads for longer than its time-out.
 TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
   for (const auto* name : {"write_bw", "write_flush_bw", "read_bw", "read_lat"}) {
     SCOPED_TRACE(name);
@@ -355,8 +355,7 @@ TEST(Programs, FlushLatReadsInsteadOfFlushing) {
   }
 }
 
-/// Page lists that do not reach over a slot for each message: slots are used again, after they have
-/// been checked.
+/// Page lists that do not cover a slot per message: slots are reused after their data was checked.
 class UsedAgain : public testing::TestWithParam<std::string_view> {
  protected:
   static spec::Sizes sizes() {
@@ -407,7 +406,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, UsedAgain,
                          testing::Values("write_bw", "write_flush_bw", "read_bw", "read_lat"),
                          [](const auto& info) { return std::string(info.param); });
 
-// A side's last message comes as soon as its data has left: the peer may have looked at none of it.
+// A side sends its last message as soon as its data is sent: the peer may not have polled any of it
+// yet.
 TEST(Programs, TheLastMessageFindsAReceive) {
   for (const uint32_t depth : {1u, 4u}) {
     for (const bool both : {false, true}) {
@@ -417,7 +417,7 @@ TEST(Programs, TheLastMessageFindsAReceive) {
   }
 }
 
-// The slots of a device are 64, a QP takes 32 of them: the third and the fourth find none.
+// A device has 64 slots, and a QP takes 32 of them: the third and the fourth QP get none.
 TEST(Programs, OneThreadThatCannotConnectStopsAll) {
   for (const auto* name : {"read_lat", "read_bw", "send_bw"}) {
     SCOPED_TRACE(name);
@@ -453,7 +453,7 @@ TEST(Programs, ReportAFailureAsAValue) {
 
 // --- atomics
 
-/// A program of atomics, with what it is to do.
+/// A program of atomics, with its parameters.
 struct AtomicCase {
   std::string_view program, op, addresses, method;
   friend void PrintTo(const AtomicCase& c, std::ostream* out) { *out << c.program; }
@@ -502,7 +502,7 @@ TEST_P(EveryAtomic, EndsWhenTheConnectionFails) {
   EXPECT_FALSE(o.client.good());
 }
 
-// A word of the server, or an old value: a lock then may never be free.
+// A wrong word of the server, or a wrong old value. A lock then may never become free.
 TEST_P(EveryAtomic, SeesOneWrongWord) {
   for (const unsigned host : {0u, 1u}) {
     if (GetParam().program == "atomic_write_lat" && host == 0) continue;
@@ -624,7 +624,7 @@ TEST_P(LogMethods, GoesOnBehindWhatItHasRecovered) {
   expect_good(run("durable_log", p, {}, nullptr, [&](LoopWorld& w) { pmem = w.device(1).pmem; }));
   auto& log = pmem->at("log.0.0");
   ASSERT_EQ(recover(log).records.size(), 10u);
-  log[kTailBytes + 4 * record_bytes(20) + 20] ^= 1;  // of the fifth
+  log[kTailBytes + 4 * record_bytes(20) + 20] ^= 1;  // of the fifth record
   const auto again = [&](const Params& q) {
     return run("durable_log", q, {}, [&](LoopWorld& w) { w.device(1).pmem = pmem; });
   };
@@ -660,7 +660,7 @@ TEST(RecoverLog, WithoutATailPointerItTakesTheLongestRunOfWholeRecords) {
   EXPECT_EQ(recover(std::vector<uint8_t>(100)).records.size(), 0u);
   for (size_t i = 0; i < kRecord * kRecords; i++) {
     const size_t in_record = i % kRecord;
-    if (in_record >= kRecordHead + kData) continue;  // fills it up
+    if (in_record >= kRecordHead + kData) continue;  // padding
     log[kTailBytes + i] ^= 0x40;
     EXPECT_EQ(recover(log).records.size(), i / kRecord) << "byte " << i;
     log[kTailBytes + i] ^= 0x40;
@@ -698,7 +698,7 @@ TEST(RecoverLog, TakesTheRecordsUpToTheTailPointer) {
     EXPECT_EQ(recovered(tail).records.size(), kRecords);
     EXPECT_TRUE(recovered(tail).is_damaged);
   }
-  // A torn record in front of the tail pointer is damage; one behind it is not.
+  // A torn record before the tail pointer is damage; one after it is not.
   log[kTailBytes + 3 * kRecord + kRecordHead] ^= 1;
   EXPECT_FALSE(recovered(3 * kRecord).is_damaged);
   EXPECT_EQ(recovered(3 * kRecord).records.size(), 3u);

@@ -1,5 +1,6 @@
-// The ten lines of host-driver/README.md, compiled and run; and that the page shows them as they
-// stand here. Also that docs/simulator.md shows the server of sim/examples/hello.cpp.
+// The ten lines of host-driver/README.md, compiled and run. The test checks that the page shows
+// these lines as they are here, and that docs/simulator.md shows the server of
+// sim/examples/hello.cpp.
 #include <fstream>
 
 #include "driver/driver_fixture.hpp"

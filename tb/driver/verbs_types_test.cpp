@@ -1,5 +1,5 @@
-// Enumerators keep the numbers that rdma-core publishes (libibverbs/verbs.h), and those that the device is told are the
-// same: typed here a second time, so that neither can drift.
+// Enumerators have the numbers that rdma-core publishes (libibverbs/verbs.h). The numbers sent to
+// the device are the same. Both are typed here a second time, so that neither can change unnoticed.
 #include <gtest/gtest.h>
 
 #include "gen/errors.hpp"
