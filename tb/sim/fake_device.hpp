@@ -1,4 +1,4 @@
-// A device that does what a test says and remembers what happened to it.
+// A device that follows the test's instructions and records everything it receives.
 //
 //   auto owned = std::make_unique<FakeDevice>();
 //   FakeDevice& dev = *owned;

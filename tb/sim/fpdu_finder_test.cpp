@@ -1,5 +1,4 @@
-// sim/llp/fpdu_finder: whatever the segments, with and without markers, what comes out is what went
-// in.
+// sim/llp/fpdu_finder: the output equals the input for all segmentations, with and without markers.
 #include "llp/fpdu_finder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// FPDUs for the benches of sim/llp, built here from RFC 5044 and not by the code under test.
+// FPDUs for the benches of sim/llp, built here from RFC 5044, independent of the code under test.
 //
 //   auto f = fpdu(20, 0x11);                            ULPDU of 20 bytes, all 0x11
 //   auto m = with_markers(f, position % 512);           its bytes at that place in a stream
@@ -18,7 +18,7 @@ inline std::vector<uint8_t> fpdu(uint16_t ulpdu, uint8_t fill) {
   return f;
 }
 
-/// Puts markers every 512 bytes, counted from the stream's beginning.
+/// Inserts markers every 512 bytes, counted from the stream's beginning.
 inline std::vector<uint8_t> with_markers(const std::vector<uint8_t>& f, uint32_t position) {
   std::vector<uint8_t> out;
   for (size_t i = 0; i < f.size();) {

@@ -1,5 +1,5 @@
-// Programs on simulated hosts: costs, several threads and what they share, failures, removal,
-// watchdog, and that runs repeat.
+// Programs on simulated hosts: costs of calls, several threads and their shared memory, failures,
+// removal, watchdog, and reproducible runs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ TEST(HostCpu, CallsCostWhatTheConfigurationSays) {
     EXPECT_EQ(d.now(), 115 * kNs);
     EXPECT_EQ(d.wait(0, 300 * kNs), 0u);
     EXPECT_EQ(d.now(), 300 * kNs);
-    EXPECT_EQ(d.read32(0, 4), 40u);  // 20 + 200 down + 200 up + 100 behind the writes
+    EXPECT_EQ(d.read32(0, 4), 40u);  // 20 + 200 down + 200 up + 100 after the writes
     EXPECT_NEAR(static_cast<double>(d.now()), 820e3, 5e3);
   });
   const RunResult r = bed.sim->run();
@@ -186,7 +186,7 @@ TEST(HostCpu, SurpriseRemovalReadsAllOnes) {
   Bed bed;
   bed.dev->answers_mmio = false;
   bed.sim->start(0, "p", [&](PciDevice& d) {
-    EXPECT_EQ(d.read32(0, 8), ~0u);  // on its way when the device went
+    EXPECT_EQ(d.read32(0, 8), ~0u);  // in flight when the device was removed
     EXPECT_EQ(d.read64(0, 8), ~uint64_t{0});
     EXPECT_EQ(d.config_read(0), ~0u);
     d.write32(0, 8, 1);
@@ -215,8 +215,8 @@ TEST(HostCpu, MoreProgramsAfterARun) {
   EXPECT_EQ(ran, 2);
 }
 
-// Threads in steps of different length, none longer than the quantum: each finds what those before
-// it in simulated time have left, and nothing of later ones.
+// Threads with steps of different length, none longer than the quantum. Each thread sees the writes
+// that come before it in simulated time, and none of the later ones.
 TEST(HostCpu, SharedMemoryIsSeenInSimulatedOrder) {
   Bed bed;
   struct Visit {
@@ -261,7 +261,7 @@ TEST(HostCpu, BeforeSharedCostsNothing) {
   EXPECT_TRUE(bed.sim->run().ok());
 }
 
-// A lock is held by one thread at a time, the calls of its holder included.
+// One thread at a time holds a lock, also during the calls of its holder.
 TEST(HostCpu, ALockExcludesInSimulatedTime) {
   Bed bed;
   struct Hold {
@@ -288,7 +288,8 @@ TEST(HostCpu, ALockExcludesInSimulatedTime) {
   EXPECT_EQ(bed.dev->mmios.empty(), false);
 }
 
-// A handle that one thread made may be used by another, which is charged.
+// A thread may use a handle that another thread made; the time of a call is charged to the calling
+// thread.
 TEST(HostCpu, ACallIsChargedToTheThreadThatMakesIt) {
   Bed bed;
   PciDevice* shared = nullptr;
@@ -308,7 +309,7 @@ TEST(HostCpu, ACallIsChargedToTheThreadThatMakesIt) {
   EXPECT_TRUE(bed.sim->run().ok());
 }
 
-// Everything random is switched on: the trace of a run is a function of its seed.
+// All random settings are on: the trace of a run depends only on its seed.
 TEST(HostCpu, SameSeedSameRun) {
   auto trace = [](uint64_t seed) {
     PlatformConfig c;
@@ -340,7 +341,7 @@ TEST(HostCpu, SameSeedSameRun) {
     std::free(text);
     return s;
   };
-  // one simulation a process: compare two seeds' runs by running each in a child
+  // One simulation per process: each seed runs in a child process.
   auto in_child = [&](uint64_t seed) {
     int fd[2];
     EXPECT_EQ(pipe(fd), 0);

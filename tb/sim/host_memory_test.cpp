@@ -1,5 +1,5 @@
-// sim/platform/host_memory: scattered and contiguous buffers, bus and program see the same bytes,
-// guards, reuse, repeats; memory of the caller.
+// sim/platform/host_memory: scattered and contiguous buffers, the same bytes for bus and program,
+// guards, reuse, reproducibility; memory of the caller.
 #include "platform/host_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(HostMemory, ScatteredPagesComeInShortRunsInAnyOrder) {
     }
   }
   EXPECT_GT(runs, 80u);
-  EXPECT_LE(longest, 33u);  // two runs may happen to be neighbours
+  EXPECT_LE(longest, 33u);  // two runs may be adjacent by chance
   EXPECT_GT(down, runs / 4);
 }
 
@@ -171,7 +171,7 @@ TEST(HostMemory, SameSeedSamePages) {
 
 // --- memory of the caller ---
 
-/// What the device reads through the bus addresses of `b`, piece by piece.
+/// The bytes that the device reads through the bus addresses of `b`, piece by piece.
 std::vector<uint8_t> as_device(const HostMemory& memory, const DmaBuffer& b) {
   std::vector<uint8_t> all(b.size());
   for (uint64_t at = 0; at < b.size();) {
@@ -194,7 +194,7 @@ TEST(CallerMemory, AnyAlignmentAndLength) {
       EXPECT_EQ(b.data(), span.data());
       EXPECT_EQ(b.size(), size);
       EXPECT_TRUE(std::ranges::equal(as_device(memory, b), span));
-      heap[shift] = static_cast<uint8_t>(heap[shift] + 1);  // no copy is kept
+      heap[shift] = static_cast<uint8_t>(heap[shift] + 1);  // there is no copy
       EXPECT_EQ(as_device(memory, b)[0], heap[shift]);
       const uint8_t last = static_cast<uint8_t>(~span.back());
       ASSERT_TRUE(memory.write(b.bus(size - 1), {&last, 1}));
@@ -220,7 +220,7 @@ TEST(CallerMemory, TheDeviceReachesNoByteBesideIt) {
   EXPECT_EQ(std::ranges::count(heap, 7), 10'000);
 }
 
-/// malloc gives another place in the page: the device is told the same addresses.
+/// malloc returns another offset in the page: the bus addresses stay the same.
 TEST(CallerMemory, BusAddressesFollowTheSeedAlone) {
   std::vector<uint8_t> heap(1 << 20);
   const uint64_t to_16 = 16 - base::address_of(heap.data()) % 16;
@@ -239,7 +239,7 @@ TEST(CallerMemory, BusAddressesFollowTheSeedAlone) {
   for (const uint64_t moved : {16u, 32u, 2000u, 4096u, 123'456u})
     EXPECT_EQ(pages(7, moved / 16 * 16), first);
   EXPECT_NE(pages(8, 0), first);
-  EXPECT_EQ(pages(7, 5)[0], first[0] + 5);  // what the caller's own alignment says stays
+  EXPECT_EQ(pages(7, 5)[0], first[0] + 5);  // the caller's own alignment is kept
 }
 
 TEST(CallerMemory, PagesAreScattered) {
@@ -264,7 +264,7 @@ TEST(CallerMemory, MappedAgainItKeepsItsBusAddresses) {
   EXPECT_EQ(part.bus(0), bus);
   EXPECT_EQ(part.bus(19'999), whole->bus(74'320));
   EXPECT_EQ(memory.pages_in_use(), used);
-  whole.reset();  // the others keep it
+  whole.reset();  // the other handles keep the mapping
   uint8_t byte = 42;
   EXPECT_TRUE(memory.write(part.bus(0), {&byte, 1}));
   EXPECT_EQ(heap[54'321], 42);
@@ -282,7 +282,7 @@ TEST(CallerMemory, OverlappingSpansAreOneMemory) {
   EXPECT_TRUE(std::ranges::equal(std::span(of_b).subspan(5'000, 4), text));
 }
 
-/// Atomics lock by bus address: a byte that the device may write has one.
+/// Atomics lock by bus address, so a byte that the device may write has only one bus address.
 TEST(CallerMemory, AByteIsWrittenAtOneBusAddress) {
   HostMemory memory(small(), 0, 2);
   std::vector<uint8_t> heap(30'000);
@@ -318,7 +318,7 @@ TEST(CallerMemory, AllocatedMemoryKeepsItsBusAddresses) {
   EXPECT_EQ(part.bus(29'999), own.bus(34'999));
   EXPECT_EQ(memory.pages_in_use(), used);
   own = DmaBuffer();
-  part.data()[0] = 1;  // kept by the other handle
+  part.data()[0] = 1;  // the other handle keeps the memory
   part = DmaBuffer();
   EXPECT_EQ(memory.pages_in_use(), 0u);
 }
@@ -336,7 +336,7 @@ TEST(CallerMemory, UnmappedWithTheLastHandle) {
   }
   EXPECT_FALSE(memory.write(bus, {&byte, 1}));
   EXPECT_EQ(memory.pages_in_use(), 0u);
-  // The arena's own pages are what they were: all of them, zeroed.
+  // The arena has all its pages again, zeroed.
   const DmaBuffer all = memory.alloc_pages(60 << 20, 4096).value();
   for (uint64_t at = 0; at < all.size(); at += 4096) ASSERT_EQ(all.data()[at], 0);
 }
@@ -387,7 +387,7 @@ TEST(CallerMemory, WrongArguments) {
   EXPECT_EQ(code({top, 10}), base::Errc::kInvalidArgument);
   const DmaBuffer own = memory.alloc(4096, MemoryKind::kScattered).value();
   EXPECT_EQ(code({own.data() + 100, 4096}), base::Errc::kInvalidArgument);  // the guard page
-  std::vector<uint8_t> more(65 << 20);  // than the arena has pages
+  std::vector<uint8_t> more(65 << 20);  // more than the arena has pages
   EXPECT_EQ(code(more), base::Errc::kNoMemory);
   EXPECT_EQ(memory.pages_in_use(), 1u);
 }
@@ -403,7 +403,8 @@ TEST(CallerMemory, LargeSpansHaveHugePages) {
   ASSERT_EQ(b.pages().size(), 3u);
   EXPECT_EQ(as_device(memory, b)[(4 << 20) + 5], 77);
   EXPECT_FALSE(memory.owned(b.bus(heap.size() - 1) + 1, 1));
-  EXPECT_FALSE(memory.owned(b.pages()[2] + (1 << 20) + 8192, 1));  // behind it in its last page
+  // after the buffer's end, in its last page
+  EXPECT_FALSE(memory.owned(b.pages()[2] + (1 << 20) + 8192, 1));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// sim/llp: two endpoints with scripted devices: opening, streaming, FPDUs, closed window, markers,
-// closing, abort, numbers.
+// sim/llp: two endpoints with scripted devices. Opening, streaming, FPDUs, closed window, markers,
+// closing, abort, connection numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ TEST_F(LlpTest, NobodyListens) {
   EXPECT_EQ(dev[0]->order, "03");
 }
 
-// A port is listened on or not; nobody counts how often it was asked for.
+// A port either has a listener or not: repeated listens are not counted.
 TEST_F(LlpTest, ListenTwiceIsOnce) {
   build();
   listen(1, 5000);
@@ -171,8 +171,8 @@ TEST_F(LlpTest, StreamingBytesWaitUntilGiven) {
   EXPECT_EQ(dev[1]->events.back().item.length, 1);
 }
 
-// The device may ask for more than waits, since an event crossed its order: it is answered all the
-// same.
+// The device may request more bytes than wait, since an event crossed its order: the LLP still
+// answers.
 TEST_F(LlpTest, EachGiveIsAnswered) {
   build();
   open();
@@ -193,7 +193,7 @@ TEST_F(LlpTest, RdmaModeBeginsWithTheNextByte) {
   open();
   const auto first = fpdu(20, 0x11);
   tx(0, {9, 9, 9}, true);
-  tx(0, first);  // the peer has not changed its mode yet
+  tx(0, first);  // the peer has not entered RDMA mode yet
   run_ns(1000);
   ctl(1, LlpOp::kGive, 0, 3);
   rdma(1);
@@ -206,7 +206,7 @@ TEST_F(LlpTest, RdmaModeBeginsWithTheNextByte) {
   EXPECT_FALSE(dev[1]->records[2].item.is_stream);
 }
 
-// A record of one segment takes its bytes' time on the wire and the delay.
+// A record of one segment takes the time of its bytes on the wire plus the delay.
 TEST_F(LlpTest, Timing) {
   build();
   open();
@@ -221,7 +221,7 @@ TEST_F(LlpTest, Timing) {
   EXPECT_EQ(dev[1]->records[1].at, t0 + 25'920 + 100'000);
 }
 
-// Whatever the sizes, with and without markers: what comes out is what went in, FPDU by FPDU.
+// The output equals the input, FPDU by FPDU, for all sizes, with and without markers.
 TEST_F(LlpTest, FpdusAnyAlignment) {
   LinkConfig link;
   link.mtu = 600;  // most FPDUs take several segments
@@ -246,7 +246,7 @@ TEST_F(LlpTest, FpdusAnyAlignment) {
 
 TEST_F(LlpTest, AClosedWindowOpensWhenTheDeviceTakes) {
   LinkConfig link;
-  link.llp_window_bytes = 1024;  // made one segment and 128 bytes
+  link.llp_window_bytes = 1024;  // increased to one segment and 128 bytes
   build(link);
   open();
   rdma(1);
@@ -266,7 +266,7 @@ TEST_F(LlpTest, AClosedWindowOpensWhenTheDeviceTakes) {
   EXPECT_NE(sim->llp(0).failure().find("beyond its credit"), std::string::npos);
 }
 
-// With credit kept to the letter a sender is never stuck, whatever the window.
+// With exact credit a sender never gets stuck, whatever the window.
 TEST_F(LlpTest, CreditKeepsComing) {
   for (const uint64_t window : {2000, 30'000, 262'144}) {
     SCOPED_TRACE(window);
@@ -327,7 +327,7 @@ TEST_F(LlpTest, ClosesInOrder) {
   run_ns(100);
   EXPECT_EQ(dev[1]->order, "r5");
   EXPECT_EQ(dev[0]->order, "");
-  tx(1, fpdu(10, 3), true);  // the other direction is open still
+  tx(1, fpdu(10, 3), true);  // the other direction is still open
   run_ns(1000);
   EXPECT_EQ(dev[0]->order, "4");
   ctl(1, LlpOp::kHalfClose);
@@ -374,7 +374,7 @@ TEST_F(LlpTest, BytesOfADeadConnectionDoNotReachItsSuccessor) {
   ctl(1, LlpOp::kAbort);
   ctl(1, LlpOp::kReleased);
   for (uint32_t i = 0; i < dev[1]->size.num_conns; ++i)
-    connect(1, 1, 5000);  // the number is used again
+    connect(1, 1, 5000);  // the number is reused
   run_ns(10'000);
   EXPECT_EQ(dev[1]->order.find('4'), std::string::npos) << dev[1]->order;
 }

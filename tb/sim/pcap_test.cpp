@@ -1,5 +1,5 @@
 // sim/link/pcap as tshark reads it: handshake, MPA Request and Reply, Writes, Sends split over
-// segments, FIN; checksums right, nothing malformed, every FPDU dissected.
+// segments, FIN. Checksums are right, nothing is malformed, every FPDU is dissected.
 #include "link/pcap.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ std::vector<uint8_t> fpdu(bool is_write, bool is_last, uint32_t msn, uint32_t mo
   return f;
 }
 
-/// Payload that looks like no protocol that tshark knows.
+/// Payload that tshark takes for no known protocol.
 std::vector<uint8_t> text(size_t size) {
   std::vector<uint8_t> t(size);
   for (size_t i = 0; i < size; ++i) t[i] = static_cast<uint8_t>(0xf0 - i % 16);
@@ -63,7 +63,7 @@ std::vector<uint8_t> mpa_start(const char* key) {
   return f;
 }
 
-/// Lines of a tshark run; skips the test where there is no tshark.
+/// Returns the lines of a tshark run; skips the test if tshark is absent.
 std::vector<std::string> tshark(const std::string& path, const std::string& options) {
   std::vector<std::string> lines;
   std::FILE* p =
@@ -120,13 +120,13 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
   ctl(0, spec::LlpOp::kGive, 20);
   ctl(0, spec::LlpOp::kRdmaMode);
   ctl(1, spec::LlpOp::kRdmaMode);
-  tx(0, fpdu(false, true, 1, 0, text(43)), false);  // tshark takes a short one for RPC
+  tx(0, fpdu(false, true, 1, 0, text(43)), false);  // tshark takes a short Send for RPC
   for (uint32_t i = 0; i < 20; ++i)
     tx(0, fpdu(true, true, 0, i * 64, std::vector<uint8_t>(64, 7)), false);
   tx(1, fpdu(false, false, 1, 0, text(1436)), false);
   tx(1, fpdu(false, true, 1, 1436, text(101)), false);
   tx(0, fpdu(false, true, 2, 0, text(4000)),
-     false);  // three segments, which tshark's MPA does not join
+     false);  // three segments, which tshark's MPA dissector does not reassemble
   ctl(0, spec::LlpOp::kHalfClose);
   ctl(1, spec::LlpOp::kHalfClose);
   EXPECT_EQ(dev[1]->records.size(), 1u + 1 + 20 + 1);

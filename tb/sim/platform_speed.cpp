@@ -1,5 +1,5 @@
-// What the platform costs a message: two devices that do for each 64-byte Write what an RNIC must
-// (WQE fetch in fours, payload read, record, place, CQE and doorbell in sixteens), and hosts that
+// The cost of the platform per message. Two devices do the accesses of an RNIC for each 64-byte
+// Write: WQE fetch in fours, payload read, record, place, CQE and doorbell in sixteens. The hosts
 // post and poll.
 //
 //   platform_speed [messages]        prints simulated and wall time a message

@@ -1,5 +1,5 @@
-// Persistent memory of a host: what of it is durable, when, and what a failure of the power leaves. One test a process, as
-// SystemC wants it.
+// Persistent memory of a host: which bytes are durable, when, and what a power failure leaves.
+// SystemC requires one process per test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,7 +134,7 @@ TEST(Pmem, NoneKeepsNothing) {
   });
 }
 
-/// What becomes durable, when.
+/// Records what becomes durable, and when.
 struct Journal final : PmemObserver {
   void on_durable(Time at, uint64_t offset, std::span<const uint8_t> bytes) override {
     ASSERT_TRUE(events.empty() || at >= events.back().at);
@@ -161,7 +161,7 @@ TEST(Pmem, TellsTheTimeAtWhichMemoryHasTakenAWrite) {
     EXPECT_EQ(d.wait(0, d.now() + kUs), 0u);
     ASSERT_EQ(journal.events.size(), 1u);
     const Time took =
-        journal.events[0].at - issued;  // a quarter and an eighth of 800 ns, and the wire
+        journal.events[0].at - issued;  // a quarter and an eighth of 800 ns, plus the wire
     EXPECT_GE(took, 300 * kNs);
     EXPECT_LT(took, 302 * kNs);
   });
@@ -223,7 +223,7 @@ TEST(PowerFailure, DoesNotComeWhenProgramsHaveEnded) {
 TEST(PmemImage, ARestartedHostFindsWhatWasDurable) {
   const tb::Folder folder;
   const std::string path = folder / "host.pmem";
-  // SystemC elaborates once, so the memory alone is restarted.
+  // SystemC elaborates once, so the test restarts only the memory.
   {
     const auto pmem = std::make_shared<Pmem>(host("adr", path), 0);
     const DmaBuffer log = pmem->range(0, "log", 5000).value();

@@ -91,7 +91,7 @@ TEST_F(RootComplexTest, CutsAtTheCompletionBoundary) {
   run_ns(2000);
   ASSERT_EQ(dev->pieces.size(), 3u);
   EXPECT_EQ(dev->pieces[0].item.data.size(),
-            320u - 100);  // up to the last 64-byte border within 256 bytes
+            320u - 100);  // up to the last 64-byte boundary within 256 bytes
   EXPECT_EQ(dev->pieces[1].item.data.size(), 256u);
   EXPECT_EQ(dev->pieces[2].item.data.size(), 512u - 256 - 220);
   EXPECT_TRUE(dev->pieces[2].item.is_last);
@@ -125,7 +125,7 @@ TEST_F(RootComplexTest, WritesTakeEffectInOrderAndTime) {
   build();
   dev->env->dma_write(write(buffer.bus(0), {1}));
   run_ns(250);
-  EXPECT_EQ(buffer.data()[0], 0);  // 200 ns on the way, 100 into memory
+  EXPECT_EQ(buffer.data()[0], 0);  // 200 ns in flight, 100 into memory
   run_ns(55);
   EXPECT_EQ(buffer.data()[0], 1);
 }
@@ -177,8 +177,8 @@ TEST_F(RootComplexTest, WritesThatAreHeldBackAreLostWithThePower) {
   EXPECT_EQ(buffer.data()[0], 0);
 }
 
-// Seeded reordering: tags come in another order than asked, pieces of each tag in order, bytes
-// right, boundary kept.
+// Seeded reordering: tags come in another order than requested. The pieces of each tag are in
+// order, with the right bytes, and cut at the boundary.
 TEST_F(RootComplexTest, ReorderedCompletions) {
   PcieConfig c;
   c.pcie_reorder = 0.5;
@@ -385,7 +385,7 @@ TEST_F(RootComplexTest, InterruptComesAfterItsData) {
     d.write32(0, 0, 1);
     EXPECT_EQ(d.wait(1 << 3 | 1 << 5, kForever), 1u << 3);
     EXPECT_EQ(buffer.data()[0], 0x77);
-    EXPECT_EQ(d.wait(1 << 3, d.now()), 0u);  // taken
+    EXPECT_EQ(d.wait(1 << 3, d.now()), 0u);  // the interrupt was taken before
   });
   const RunResult r = sim->run();
   EXPECT_TRUE(r.ok()) << r.report;

@@ -1,2 +1,2 @@
-// libsystemc wants one, even in a bench that does not start the kernel.
+// libsystemc requires this function, even in a bench that does not start the kernel.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }

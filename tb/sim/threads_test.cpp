@@ -1,5 +1,5 @@
-// The driver's privileged part under several threads of a host that run ahead of each other: the
-// device sees every index of the admin doorbell after the one before it, and every command.
+// The driver's privileged part under several threads of a host that run ahead of each other. The
+// device must see the indices of the admin doorbell in order, and every command.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace verbs;
 
-/// The admin queue of a device: each command is done and answered at once.
+/// The admin queue of a device: executes and answers each command at once.
 class AdminQueue {
  public:
   AdminQueue(FakeDevice& dev, Simulation& sim) : dev_(dev), sim_(sim) {
@@ -107,7 +107,8 @@ TEST(Threads, TheAdminRingIsRungInOrder) {
                 }
                 while (manager == nullptr) d.relax();
                 for (uint32_t i = 0; i < kEach; ++i) {
-                  for (uint64_t n = mine.below(7); n > 0; --n) d.before_doorbell();  // its own work
+                  // the thread's own work
+                  for (uint64_t n = mine.below(7); n > 0; --n) d.before_doorbell();
                   const auto r = manager->execute(d, spec::AdminOpcode::kNop, 1000 * t + i);
                   ASSERT_TRUE(r) << r.error().what;
                   EXPECT_EQ(r->object, 1000 * t + i);

@@ -1,4 +1,4 @@
-// sim/link/wire_limit against the figures of architecture section 16, and the settings and presets
+// sim/link/wire_limit against the figures of architecture section 16. Also the settings and presets
 // of sim/platform/config.
 #include "link/wire_limit.hpp"
 
@@ -38,7 +38,7 @@ TEST(WireLimit, Pieces) {
   EXPECT_EQ(mulpdu(1460), 1454u);
   EXPECT_EQ(frame_bytes(0), 84u);
   EXPECT_EQ(frame_bytes(84), 162u);
-  // one byte more than a segment holds: a second frame
+  // One byte more than fits into a segment: a second frame.
   const double one = wire_limit(WireOp::kWrite, 1440, 1500, 100).messages_per_s;
   const double two = wire_limit(WireOp::kWrite, 1441, 1500, 100).messages_per_s;
   EXPECT_NEAR(1 / two - 1 / one, (78 + 24) * 8 / 100e9, 1e-14);
