@@ -1,4 +1,5 @@
-// sq_progress: which send queues the watchdog lists as waiting, from doorbells and completions alone.
+// sq_progress: the send queues that the watchdog lists as waiting, derived only from doorbells and
+// completions.
 #include "backend/sq_progress.hpp"
 
 #include <gtest/gtest.h>

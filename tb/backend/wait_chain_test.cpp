@@ -1,5 +1,5 @@
-// rtl_wait_chain on a leaf that is stuck for one known reason after the other: the report names the
-// leaf, its state, the queue that is full and the stream that is not taken, and nothing else.
+// rtl_wait_chain on a leaf that is stuck, each time for one known reason. The report must name the
+// leaf, its state, the full queue and the stalled stream, and nothing else.
 #include <VTxSegment.h>
 #include <gmock/gmock.h>
 #include <verilated_fst_c.h>
@@ -14,15 +14,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// ddp_tx_segment, whose neighbours take what they are told to take. Each segment is the only one of a
-/// Send of 64 inline bytes.
+/// ddp_tx_segment; the test sets which neighbours accept. Each segment is the only one of a Send of
+/// 64 inline bytes.
 class Leaf {
  public:
   Leaf() {
     ctx_.traceEverOn(true);
     top_.payload_req_ready_i = top_.tx_xlate_ready_i = 1;
     top_.sq_slot_free_ready_i = top_.resp_slot_free_ready_i = top_.inline_ready_i = 1;
-    constexpr uint32_t kIsInline = 1U << 14;  // of hdr_i's third word
+    constexpr uint32_t kIsInline = 1U << 14;  // in hdr_i's third word
     top_.hdr_i[2] = kIsInline;
     top_.seg_first_i = top_.seg_last_i = 1;
     top_.seg_length_i = 64;
@@ -79,7 +79,7 @@ TEST_F(WaitChain, SaysNothingOfAnIdleDevice) {
   EXPECT_THAT(lines(), IsEmpty());
 }
 
-/// The state machine waits for room in a queue of its own and offers nothing itself.
+/// The state machine waits for room in one of its own queues and drives no output valid.
 TEST_F(WaitChain, NamesTheFullQueueThatALeafWaitsFor) {
   leaf.pins().sq_slot_free_ready_i = 0;
   for (const uint16_t qpn : {uint16_t{3}, uint16_t{4}}) leaf.segment(qpn);
@@ -92,7 +92,7 @@ TEST_F(WaitChain, NamesTheFullQueueThatALeafWaitsFor) {
                            "(full, 2 of 2 words) -sq_slot_free-> pins")));
 }
 
-/// No queue is full: the state and what is not taken.
+/// No queue is full: the report names the state and the stalled stream.
 TEST_F(WaitChain, NamesTheStateOfALeafAndTheStreamThatIsNotTaken) {
   leaf.pins().inline_ready_i = 0;
   leaf.segment(9);
