@@ -1,4 +1,4 @@
-// conformance: what it refuses, with file, line and reason, and the page that it prints.
+// conformance: refused inputs, with file, line and reason, and the page that it prints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

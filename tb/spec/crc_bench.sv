@@ -1,12 +1,13 @@
-// crc_bench: CRC32C of n bytes in one beat from the printed matrices, as mpa's leaves use them but in one cycle.
+// crc_bench: CRC32C of n bytes in one beat from the generated matrices. mpa's leaves use the same
+// matrices, but over several cycles.
 module crc_bench (
   input  logic         clk_i,
   input  logic         rst_ni,
   input  logic [31:0]  state_i,
   input  logic [6:0]   bytes_i,
   input  logic [511:0] data_i,   // byte 0 in [7:0]
-  output logic [31:0]  state_o,  // bytes_i bytes later
-  output logic [31:0]  whole_o   // 64 bytes later
+  output logic [31:0]  state_o,  // after bytes_i more bytes
+  output logic [31:0]  whole_o   // after 64 more bytes
 );
   logic [31:0]  advanced;
   logic [511:0] aligned;

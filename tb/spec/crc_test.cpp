@@ -1,4 +1,4 @@
-// The printed CRC32C matrices against the bitwise definition and the published check values.
+// The generated CRC32C matrices against the bitwise definition and the published check values.
 #include <gtest/gtest.h>
 
 #include "VCrcBench.h"

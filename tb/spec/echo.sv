@@ -1,8 +1,9 @@
-// echo: gives back what it takes, one register stage a stream: a message stream, a wide one and a packet stream.
+// echo: outputs its inputs after one register stage per stream: a message stream, a narrow one and
+// a packet stream.
 //
-// For the self-test of the bench framework alone (tb/spec/support_test.cpp). The mischief_i bits break a rule each, so
-// that the monitors can be seen to notice: 0 an assertion, 1 valid is taken back, 2 the payload changes, 3 a beat of 0
-// bytes in the middle.
+// Only for the self-test of the bench framework (tb/spec/support_test.cpp). Each mischief_i bit
+// breaks one rule, so that the test sees the monitors report it: 0 an assertion, 1 valid is
+// withdrawn, 2 the payload changes, 3 a beat of 0 bytes in the middle.
 module echo (
   input  logic                           clk_i,
   input  logic                           rst_ni,

@@ -1,6 +1,7 @@
-// The checker of histories itself: accepts what a server that executes atomics one by one returns,
-// refuses histories that no order explains, and agrees with all permutations of small histories.
-// The server computes with model/atomic, so that two sources of the semantics meet here.
+// The test of the checker of histories. It accepts the results of a server that executes atomics
+// one by one. It refuses histories that no order explains. It agrees with all permutations of small
+// histories. The server computes with model/atomic, so the test compares two sources of the
+// semantics.
 #include "support/linearizable.hpp"
 
 #include <gtest/gtest.h>
@@ -80,8 +81,8 @@ TEST(Linearizable, Semantics) {
 
 struct Shape {
   uint32_t clients = 4;
-  uint32_t each = 60;  // operations of a client
-  uint32_t depth = 6;  // in flight of a client
+  uint32_t each = 60;  // operations per client
+  uint32_t depth = 6;  // in flight per client
   uint32_t words = 2;
   bool adds_only = false;
 };
@@ -175,13 +176,13 @@ TEST(Linearizable, AcceptsWhatAServerReturns) {
   }
 }
 
-/// Random damage to what a server returned. Values have 64 random bits: no other order can explain
+/// Random damage to a server's results. Values have 64 random bits, so no other order can explain
 /// them by chance.
 TEST(Linearizable, RefusesDamage) {
   base::Rng rng = test_rng();
   int damaged = 0;
   for (int round = 0; round < 200; ++round) {
-    const bool adds_only = round % 4 == 3;  // whose old values fix the order
+    const bool adds_only = round % 4 == 3;  // their old values fix the order
     Served s = serve(rng, {.adds_only = adds_only});
     const auto with_old = [&] {
       size_t i = rng.below(s.history.size());
@@ -215,7 +216,7 @@ TEST(Linearizable, RefusesDamage) {
       }
     }
     const Verdict v = explain(s.history, s.ends);
-    // A CmpSwap or Atomic Write of all bits may hide an initial value that nobody has read.
+    // A CmpSwap or Atomic Write of all bits may hide an initial value that no operation has read.
     if (v.ok && round % 4 == 2) continue;
     ++damaged;
     EXPECT_FALSE(v.ok) << "round " << round << ": " << what;
@@ -224,7 +225,7 @@ TEST(Linearizable, RefusesDamage) {
   EXPECT_GT(damaged, 180);
 }
 
-// --- histories by hand: with the fault, and without it
+// --- histories by hand: with and without the fault
 
 TEST(Linearizable, OldValuesSwapped) {
   const auto h = [](uint64_t a, uint64_t b) {
@@ -236,7 +237,7 @@ TEST(Linearizable, OldValuesSwapped) {
   EXPECT_EQ(v.prefix, 1u);
 }
 
-/// Two at once, and both are the first.
+/// Two operations in flight together, each with the old value of the first.
 TEST(Linearizable, LostUpdate) {
   EXPECT_TRUE(of({add(0, 1, 9, 1, 0), add(1, 1, 9, 1, 1)}, 0, 2).ok);
   const Verdict v = of({add(0, 1, 9, 1, 0), add(1, 1, 9, 1, 0)}, 0, 1);
@@ -269,7 +270,7 @@ TEST(Linearizable, AtomicWriteTornOrLost) {
       << "and back";
 }
 
-/// Each old value alone has an order; both together need one that time forbids.
+/// Each old value has an order by itself; both together need an order that real time forbids.
 TEST(Linearizable, OrderInRealTime) {
   const auto h = [](uint64_t second_posted) {
     return History{write(0, 1, 4, 1), write(1, second_posted, 8, 2), add(2, 9, 10, 0, 1)};
@@ -278,7 +279,7 @@ TEST(Linearizable, OrderInRealTime) {
   EXPECT_FALSE(of(h(5), 0, 1).ok) << "the second was posted when the first had completed";
 }
 
-/// Operations of one QP overlap in time, but are in order.
+/// Operations of one QP overlap in time, but must be in order.
 TEST(Linearizable, OrderOfAClient) {
   EXPECT_TRUE(of({add(0, 1, 9, 1, 5), add(0, 2, 9, 1, 6)}, 5, 7).ok);
   EXPECT_FALSE(of({add(0, 1, 9, 1, 6), add(0, 2, 9, 1, 5)}, 5, 7).ok);
@@ -321,7 +322,8 @@ TEST(Linearizable, MalformedHistories) {
 
 // --- all permutations
 
-/// How many completions of a word some permutation explains; one more if the final value, too.
+/// The most completions of a word that any permutation explains, plus one if it also explains the
+/// final value.
 size_t explained(const History& h, const WordEnds& ends) {
   std::vector<size_t> by_time(h.size()), p(h.size());
   std::iota(by_time.begin(), by_time.end(), size_t{0});

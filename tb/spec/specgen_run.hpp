@@ -1,5 +1,5 @@
-// The fixture of the tests of specgen: runs it on a folder of its own, which holds the sample or
-// what a test writes.
+// The fixture of specgen's tests: runs it on a folder of its own, with the sample or with files
+// that a test writes.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -53,7 +53,8 @@ class SpecgenTest : public testing::Test {
     return run_specgen((dir_ / "spec").string() + " " + (dir_ / "out").string());
   }
 
-  /// The sample with one piece replaced is refused, at the line of that piece, for this reason.
+  /// Expects that the sample with one piece replaced is refused, at the line of that piece, for
+  /// this reason.
   void refused(const std::string& from, const std::string& to, const std::string& reason,
                int lines_before = 0) const {
     SCOPED_TRACE(from + " -> " + to);

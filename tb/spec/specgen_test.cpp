@@ -1,4 +1,4 @@
-// specgen: what it refuses, with file, line and reason, and what it prints from tb/spec/samples.
+// specgen: refused inputs, with file, line and reason, and the output for tb/spec/samples.
 #include <map>
 #include <regex>
 
@@ -152,7 +152,7 @@ TEST_F(CommitsTest, AreRefusedLikeEverythingElse) {
   EXPECT_THAT(print().text, testing::HasSubstr("unknown key 'commits'"));
 }
 
-/// Each tap of docs/spec/commits.yaml is declared in the module whose instance it names.
+/// Each tap of docs/spec/commits.yaml must be declared in the module whose instance it names.
 TEST(Commits, AreInTheRtl) {
   const auto taps = read_file("sim/backend/gen/commit_taps.hpp");
   const std::regex line("root\\.rnic((?:__DOT__u_\\w+?)+)__DOT__tap_(\\w+)");
@@ -181,7 +181,8 @@ TEST(Commits, AreInTheRtl) {
   EXPECT_GE(found, 19);
 }
 
-/// The description itself: tables that units index with the low bits of a number.
+/// docs/spec/sizes.yaml itself: units index tables with the low bits of a number, so bad sizes are
+/// refused.
 TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
   const auto sizes = read_file("docs/spec/sizes.yaml");
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -209,7 +210,7 @@ TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
   }
 }
 
-/// Streams between units are wires of the top, those of the boundary its ports.
+/// Streams between units are wires of the top; streams of the boundary are its ports.
 TEST(Streams, AreInTheRtlsTop) {
   const auto taps = read_file("sim/backend/gen/stream_taps.hpp"),
              top = read_file("rtl/gen/rnic.sv");

@@ -1,5 +1,5 @@
-// The bench framework on a module that gives back what it takes, and on a model of it: one typed
-// suite, as units have.
+// The bench framework on a module that echoes its inputs, and on a model of it: one typed suite, as
+// the units have.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 

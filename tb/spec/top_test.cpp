@@ -1,5 +1,5 @@
-// specgen on the section `top` of streams.yaml: the top of the RTL that it prints, and the ends of
-// streams and wires that it refuses.
+// specgen on the section `top` of streams.yaml: the generated top of the RTL, and the refused ends
+// of streams and wires.
 #include "spec/specgen_run.hpp"
 
 namespace {
@@ -32,7 +32,7 @@ top:
   void write_streams(const std::string& text) const {
     std::ofstream(dir_ / "spec" / "streams.yaml") << text;
   }
-  /// The sample with one piece replaced is refused, at this line, for this reason.
+  /// Expects that the sample with one piece replaced is refused, at this line, for this reason.
   void top_refused(const std::string& from, const std::string& to, int line,
                    const std::string& reason) const {
     SCOPED_TRACE(from + " -> " + to);

@@ -1,6 +1,6 @@
-// Hand-typed bytes against the printed structs: a mistake in docs/spec cannot agree with itself.
-// The FPDUs are the golden vectors of the requirements, section 12, without their length and CRC;
-// the entry is typed from its table.
+// Hand-typed bytes against the generated structs, so that a mistake in docs/spec cannot agree with
+// itself. The FPDUs are the golden vectors of the requirements, section 12, without their length
+// and CRC. The entry is typed from its table.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ std::vector<uint8_t> hex(std::string_view text) {
   return out;
 }
 
-/// Decoded and encoded again: the same bytes.
+/// Decodes and encodes again: the bytes must be the same.
 template <class T>
 T decode(std::span<const uint8_t> bytes) {
   T item = T::unpack(bytes);
@@ -124,7 +124,8 @@ TEST(VectorsTest, OpcodesOfTheExtensions) {
            spec::kQnResponse, 4);
 }
 
-// RFC 5040 Figures 9 and 10; RFC 5041 section 8.2; RFC 5044 section 8. Typed: everybody else takes them from errors.yaml.
+// RFC 5040 Figures 9 and 10; RFC 5041 section 8.2; RFC 5044 section 8. Typed here, since all other
+// code takes the causes from errors.yaml.
 TEST(VectorsTest, CausesLeadToTheTerminatesOfTheRfcs) {
   using spec::Cause;
   struct Row {
