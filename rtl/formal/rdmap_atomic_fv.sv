@@ -1,16 +1,20 @@
-// rdmap_atomic_fv: proof of rdmap_atomic, minimum build: an atomic's or Atomic Write's turn. By induction, in the leaf, under
-// FORMAL, for any QP:
+// rdmap_atomic_fv: proves the turn of an atomic or Atomic Write in rdmap_atomic, minimum build. By
+// induction, in the leaf, under FORMAL, for any QP:
 //
-// - Turn_A: what goes to atomic has no Read Response of its QP in front that is not fetched; reads begun are counted at the port
-//   (Begun_A), reads fetched, deaths and answers as the operations come.
-// - Watermark_A: the placements in front of it have left.
-// - NotDead_A: its QP has not died since it entered.
-// - Table_A, State_A: so they count although the table answers a cycle late: an operation on the same QP right behind included.
+// - Turn_A: a request enters unit atomic only when its QP has no unfetched Read Response. The port
+//   counts the responses that begin (Begun_A); fetches, deaths and answers count as they occur.
+// - Watermark_A: every placement before the request is done.
+// - NotDead_A: the QP has not died since the request entered.
+// - Table_A, State_A: the table and the state read from it equal these counts, also when two
+//   operations on one QP follow each other.
 //
-// A QP has one request here and in atomic, the response of one is sent before the next one's head is handed out (rdmap_resp): so
-// no store of an Atomic Write comes before an earlier request of QN 1 of its QP has succeeded. That queues have room and one request
-// a QP is what the environment keeps; RingRoom_A, DeadRoom_A, InRoom_A, ResultRoom_A, OnePerQp_A, BusyAnswered_A check it in each
-// simulation and are left out here, with what the cells prove (MsgStable_A, FailStable_A).
+// A QP has one request in rdmap_atomic and unit atomic, and rdmap_resp hands out its next head only
+// after the response before it. With that (argued, not proved here) no Atomic Write is stored before
+// an earlier request of QN 1 of its QP has succeeded.
+//
+// Assumed: QPNs are in range, the queues have room, a QP has one request. RingRoom_A, DeadRoom_A,
+// InRoom_A, ResultRoom_A, OnePerQp_A and BusyAnswered_A check the last two in each simulation. They
+// are left out here, as are MsgStable_A and FailStable_A, which simulation checks too.
 // proof: assertions=8 bounded=18 induction=3 cover=18
 // files: ../gen/rnic_pkg.sv ../rdmap/rdmap_atomic.sv
 // proved by themselves: stream_fifo stream_arb ram_1r1w ram_clear rdmap_atomic/RingRoom_A rdmap_atomic/DeadRoom_A rdmap_atomic/InRoom_A rdmap_atomic/ResultRoom_A rdmap_atomic/OnePerQp_A rdmap_atomic/BusyAnswered_A rdmap_atomic/MsgStable_A rdmap_atomic/FailStable_A
