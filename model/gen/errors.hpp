@@ -109,7 +109,7 @@ enum class Cause : uint8_t {
   kRdmapWrap = 0x24,  // Read: source TO plus size wraps.
   kRdmapVersion = 0x28,  // RDMAP version is not 01b.
   kRdmapOpcode = 0x29,  // Opcode unknown, not enabled, or T and QN do not fit it; a response that fits no request.
-  kRdmapLength = 0x2a,  // A message of fixed size has another length; a Read source cannot be read.
+  kRdmapLength = 0x2a,  // A message of fixed size has another length; a Read source or the word of an atomic cannot be read; the target of an atomic or Atomic Write is not aligned.
   kFlushFailed = 0x2b,  // Flush: the read-back of its range failed.
   kLocalCatastrophic = 0x30,  // Something on this side failed: a local key, a DMA read that came back poisoned, a CQ overrun.
   kPeerTerminate = 0x31,  // The peer sent a Terminate; none is sent back.
@@ -252,7 +252,7 @@ inline constexpr std::array<CauseRow, 26> kCauses = {{
      "rdmap", "Terminate 0/2/06", "IBV_EVENT_QP_FATAL",
      "RFC 5040 section 4.8"},
     {Cause::kRdmapLength, "rdmap_length", 0, 2, 0x07, true, false,
-     "A message of fixed size has another length; a Read source cannot be read.",
+     "A message of fixed size has another length; a Read source or the word of an atomic cannot be read; the target of an atomic or Atomic Write is not aligned.",
      "rdmap", "Terminate 0/2/07", "IBV_EVENT_QP_FATAL",
      "RFC 5040 section 4.8 (A-09)"},
     {Cause::kFlushFailed, "flush_failed", 0, 2, 0x0a, true, false,
