@@ -23,6 +23,7 @@
 #include "settings/errors.hpp"
 #include "settings/read_file.hpp"
 #include "settings/words.hpp"
+#include "sweep/sweep.hpp"
 
 namespace po = boost::program_options;
 using namespace rnic::app;  // permitted in a main
@@ -48,6 +49,11 @@ constexpr const char* kHead =
     "  crash PROGRAM                      the power fails at every instant of a run: what its "
     "recovery finds (--set "
     "method=all: every method)\n"
+    "  sweep PROGRAM...                   a program at every combination of values: --set "
+    "size=8..65536*2 --set qps=1,8 --csv FILE\n"
+    "                                     --plot FILE.svg; sweep --merge FILE... joins the parts "
+    "of "
+    "--shard K/N\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page "
     "FILE); parts: limit, small, goals,\n"
     "                                     bandwidth, stages, flush, atomics, timing, speed, logic, "
@@ -55,8 +61,9 @@ constexpr const char* kHead =
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 "
     "something missing or an output\n"
     "that cannot be written to its end, 130 and 143 interrupted (Ctrl-C, SIGTERM)\n\n";
-const std::vector<std::string> kCommands = {"list",   "explain", "run",     "compare", "copy",
-                                            "replay", "regress", "results", "search",  "crash"};
+const std::vector<std::string> kCommands = {"list",   "explain", "run",     "compare",
+                                            "copy",   "replay",  "regress", "results",
+                                            "search", "crash",   "sweep"};
 
 struct OptionRow {
   const char* name;
@@ -67,16 +74,19 @@ struct OptionRow {
 };
 using enum OptionRow::Kind;
 constexpr const char* kRuns = "run compare copy replay regress";
-constexpr const char* kAllThatRun = "run compare copy replay regress results search crash";
+constexpr const char* kAllThatRun = "run compare copy replay regress results search crash sweep";
 constexpr OptionRow kOptions[] = {
-    {"client", kValue, "model", "run replay regress crash",
-     "device of the client: model, rtl, or tandem (rtl checked by model)"},
-    {"server", kValue, "model", "run replay regress crash", "device of the server"},
-    {"set", kList, nullptr, "explain run compare copy replay regress results search crash",
-     "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
-    {"config", kList, nullptr, "explain run compare copy replay regress results search crash",
+    {"client", kValue, "model", "run replay regress crash sweep",
+     "device of the client: model, rtl, or tandem (rtl checked by model); sweep: a list of them"},
+    {"server", kValue, "model", "run replay regress crash sweep",
+     "device of the server; sweep: a list, or same (the client's, its default)"},
+    {"set", kList, nullptr, "explain run compare copy replay regress results search crash sweep",
+     "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE; sweep: VALUE,VALUE or FROM..TO, "
+     "FROM..TO+STEP, FROM..TO*FACTOR"},
+    {"config", kList, nullptr, "explain run compare copy replay regress results search crash sweep",
      "JSON file of settings; several are laid one over the other"},
-    {"preset", kValue, nullptr, "explain run compare copy replay regress results search crash",
+    {"preset", kValue, nullptr,
+     "explain run compare copy replay regress results search crash sweep",
      "a named machine (list presets)"},
     {"print-config", kFlag, nullptr, kAllThatRun, "show what holds and why, run nothing"},
     {"seed", kValue, "1", kAllThatRun, "a number, or random"},
@@ -84,14 +94,28 @@ constexpr OptionRow kOptions[] = {
     {"side", kValue, nullptr, "replay",
      "replay: the endpoint that our device takes: initiator, responder, siw, tester"},
     {"json", kValue, nullptr, kAllThatRun, "results as JSON to this file (- for the output)"},
-    {"csv", kValue, nullptr, "run compare copy", "results as CSV"},
+    {"csv", kValue, nullptr, "run compare copy sweep", "results as CSV"},
     {"junit", kValue, nullptr, "run compare copy replay regress crash",
      "a test case for each run, as JUnit's XML"},
-    {"jobs", kValue, "1", "compare copy regress results search crash", "runs at a time"},
+    {"jobs", kValue, "1", "compare copy regress results search crash sweep", "runs at a time"},
     {"page", kValue, nullptr, "results",
      "results: the page in Markdown to this file; else to the output"},
-    {"plot", kValue, nullptr, "results",
-     "results: bandwidth against message size, drawn by gnuplot, as SVG to this file"},
+    {"plot", kValue, nullptr, "results sweep",
+     "drawn by gnuplot, as SVG to this file; results: bandwidth against message size"},
+    {"x", kValue, nullptr, "sweep", "sweep --plot: the dimension along the x axis"},
+    {"y", kValue, nullptr, "sweep",
+     "sweep --plot: a column of --csv (gbps, msg_per_s, latency_p50_ns, ...), or percentiles, cdf, "
+     "time"},
+    {"by", kValue, nullptr, "sweep",
+     "sweep --plot: the dimension with a line per value; without it two dimensions are a heat map"},
+    {"link", kList, nullptr, "sweep", "sweep: NAME,NAME: dimensions that change together"},
+    {"shard", kValue, nullptr, "sweep", "sweep: K/N: only every N-th point, from the K-th on"},
+    {"merge", kFlag, nullptr, "sweep", "sweep: joins the CSV files that are named"},
+    {"state", kValue, nullptr, "sweep",
+     "sweep: file of the finished points, from which the same command continues (default: the "
+     "CSV's name and .state)"},
+    {"timeout", kValue, "0", "sweep", "sweep: seconds that a point may take; 0: no limit"},
+    {"yes", kFlag, nullptr, "sweep", "sweep: also more than a million points"},
     {"depth", kValue, nullptr, "results", "results: file of what rtl/lint/depth.sh has printed"},
     {"ci", kValue, nullptr, "results",
      "results: file of what tb/run.sh has printed, from a clean clone with a cold cache"},
@@ -171,6 +195,7 @@ int dispatch(const std::string& command, Options& o) {
   if (command == "regress") return regress_command(o);
   if (command == "search") return search_command(o);
   if (command == "crash") return crash_command(o);
+  if (command == "sweep") return sweep_command(o);
   return results_command(o);
 }
 
@@ -207,8 +232,7 @@ int rnic_main(int argc, char** argv) {
   if (vm.count("words") == 0)
     throw Usage(
         "no command; one of list, explain, run, compare, copy, replay, regress, results, search, "
-        "crash "
-        "(rnic-sim --help)");
+        "crash, sweep (rnic-sim --help)");
 
   Options o;
   o.words = vm["words"].as<std::vector<std::string>>();
@@ -222,19 +246,42 @@ int rnic_main(int argc, char** argv) {
   const auto text = [&](const char* name) {
     return vm.count(name) != 0 ? vm[name].as<std::string>() : std::string();
   };
-  if (vm.count("preset") != 0) o.request.config.use_preset(text("preset"));
-  if (vm.count("config") != 0) {
-    for (const auto& f : vm["config"].as<std::vector<std::string>>()) o.request.config.load(f);
+  const auto list = [&](const char* name) {
+    return vm.count(name) != 0 ? vm[name].as<std::vector<std::string>>()
+                               : std::vector<std::string>();
+  };
+  if (command == "sweep") {
+    o.typed = {.preset = text("preset"),
+               .client = text("client"),
+               .server = vm["server"].defaulted() ? "same" : text("server"),
+               .seed = text("seed"),
+               .configs = list("config"),
+               .sets = list("set"),
+               .links = list("link"),
+               .shard = text("shard"),
+               .state = text("state"),
+               .x = text("x"),
+               .y = text("y"),
+               .by = text("by"),
+               .timeout_s = static_cast<unsigned>(
+                   number_of("timeout", text("timeout"), 0, 1'000'000, "a number of seconds")),
+               .merge = vm.count("merge") != 0,
+               .yes = vm.count("yes") != 0};
+  } else {
+    if (vm.count("preset") != 0) o.request.config.use_preset(text("preset"));
+    if (vm.count("config") != 0) {
+      for (const auto& f : list("config")) o.request.config.load(f);
+    }
+    if (vm.count("set") != 0) {
+      for (const auto& s : vm["set"].as<std::vector<std::string>>())
+        o.request.config.set(s, "--set", Origin::kSet);
+    }
+    o.request.kind = {text("client"), text("server")};
+    o.is_kind_given = {!vm["client"].defaulted(), !vm["server"].defaulted()};
+    o.request.seed = text("seed") == "random" ? std::random_device{}() & 0x7fffffff
+                                              : number_of("seed", text("seed"), 0, UINT64_MAX,
+                                                          "a whole number, or random");
   }
-  if (vm.count("set") != 0) {
-    for (const auto& s : vm["set"].as<std::vector<std::string>>())
-      o.request.config.set(s, "--set", Origin::kSet);
-  }
-  o.request.kind = {text("client"), text("server")};
-  o.is_kind_given = {!vm["client"].defaulted(), !vm["server"].defaulted()};
-  o.request.seed = text("seed") == "random" ? std::random_device{}() & 0x7fffffff
-                                            : number_of("seed", text("seed"), 0, UINT64_MAX,
-                                                        "a whole number, or random");
   o.jobs = static_cast<unsigned>(number_of("jobs", text("jobs"), 1, 256, "a number from 1 to 256"));
   if (vm.count("file") != 0) {
     o.request.file_name = text("file");
@@ -257,10 +304,7 @@ int rnic_main(int argc, char** argv) {
   o.print_config = vm.count("print-config") != 0;
   if (o.quiet && o.verbose) throw Usage("--quiet, --verbose: say one of them");
   Files& files = o.request.files;
-  if (vm.count("config") != 0) {
-    for (const auto& f : vm["config"].as<std::vector<std::string>>())
-      files.read.push_back({"--config", f});
-  }
+  for (const auto& f : list("config")) files.read.push_back({"--config", f});
   for (const char* name : {"depth", "ci"}) {
     if (!text(name).empty()) files.read.push_back({fmt::format("--{}", name), text(name)});
   }

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "output/files.hpp"
+#include "output/gnuplot.hpp"
 #include "output/report.hpp"
 #include "run/child.hpp"
 #include "settings/words.hpp"

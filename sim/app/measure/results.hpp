@@ -72,9 +72,6 @@ class Results {
   int status_ = kGood;
 };
 
-/// Throws Missing if gnuplot, which draws `plot`, is not installed.
-void check_gnuplot(const std::string& plot);
-
 /// A figure of a run's JSON; 0 if the run has none of this name.
 double number(const nlohmann::ordered_json& run, const char* key);
 /// The streams that wait most, in decreasing order; at most `most`.

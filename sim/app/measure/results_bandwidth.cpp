@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "measure/results.hpp"
+#include "output/files.hpp"
+#include "output/gnuplot.hpp"
 
 namespace rnic::app {
 namespace {
@@ -31,22 +31,14 @@ std::vector<std::string> settings(uint32_t size) {
           fmt::format("warmup={}", depth)};
 }
 
-/// A string in gnuplot's quotes.
-std::string gnuplot_string(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
-  return out + "'";
-}
-
 /// One gnuplot program. The drawing depends only on the points, so a repeated run writes the same
 /// file.
-std::string script(const std::string& file, const std::vector<Point>& points) {
+std::string script(const std::vector<Point>& points) {
   std::string data;
   for (const Point& p : points)
     data += fmt::format("{} {:.3f} {:.3f} {:.3f}\n", p.size, p.limit, p.rtl, p.model);
   return fmt::format(
       R"(set terminal svg size 760,400 font "sans-serif,13" background "#ffffff"
-set output {}
 set title "RDMA Write, 8 QPs, 100 GbE, MTU 1500"
 set xlabel "message size, bytes"
 set ylabel "payload, Gb/s"
@@ -61,15 +53,10 @@ plot $points using 1:2 with lines lw 2 dt 2 lc rgb "#888888" title "wire limit",
   $points using 1:3 with linespoints lw 2 pt 7 ps 0.7 lc rgb "#1f5fa8" title "RTL", \
   $points using 1:4 with points pt 6 ps 1.1 lw 1.5 lc rgb "#d1602a" title "model"
 )",
-      gnuplot_string(file), kLeast, kMost, data);
+      kLeast, kMost, data);
 }
 
 }  // namespace
-
-void check_gnuplot(const std::string& plot) {
-  if (std::system("command -v gnuplot >/dev/null") != 0)
-    throw Missing(fmt::format("--plot {}: gnuplot is missing (apt-get install gnuplot-nox)", plot));
-}
 
 void Results::bandwidth() {
   std::vector<RunRequest> requests;
@@ -96,12 +83,7 @@ void Results::bandwidth() {
   }
   section("Bandwidth against message size, RDMA Write, 8 QPs in 4 threads", markdown(rows));
   if (options_.plot.empty() || points.empty() || status() != kGood) return;
-  std::FILE* gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr)
-    throw Missing(fmt::format("--plot {}: gnuplot does not start", options_.plot));
-  std::fputs(script(options_.plot, points).c_str(), gnuplot);
-  if (pclose(gnuplot) != 0)
-    throw Missing(fmt::format("--plot {}: gnuplot failed (its words are above)", options_.plot));
+  write_file(options_.plot, gnuplot_svg(script(points)));
 }
 
 }  // namespace rnic::app

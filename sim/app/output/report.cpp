@@ -7,6 +7,8 @@
 #include <array>
 #include <string_view>
 
+#include "output/csv.hpp"
+
 namespace rnic::app {
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
@@ -202,14 +204,6 @@ std::string csv_cell(const nlohmann::ordered_json& run, const std::string& colum
   return words;
 }
 
-/// In quotes if necessary (RFC 4180).
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
-  return cell + "\"";
-}
-
 }  // namespace
 
 std::string csv(const std::vector<nlohmann::ordered_json>& runs) {
@@ -218,9 +212,9 @@ std::string csv(const std::vector<nlohmann::ordered_json>& runs) {
       "sim_ns",  "gbps",   "msg_per_s", "latency_p50_ns", "mismatches", "status", "settings"};
   std::string out = fmt::format("{}\n", fmt::join(kColumns, ","));
   for (const auto& r : runs) {
-    std::vector<std::string> cells;
-    for (const char* column : kColumns) cells.push_back(csv_quoted(csv_cell(r, column)));
-    out += fmt::format("{}\n", fmt::join(cells, ","));
+    CsvRow cells;
+    for (const char* column : kColumns) cells.push_back(csv_cell(r, column));
+    out += csv_line(cells);
   }
   return out;
 }

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <list>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -227,14 +228,14 @@ class Child {
 };
 
 /// Waits until one more child has ended. Returns false if a signal has arrived.
-bool wait_for_one(std::deque<Child>& children, const SignalWatch& signals) {
+bool wait_for_one(const std::vector<Child*>& children, const SignalWatch& signals) {
   for (;;) {
     std::vector<pollfd> fds;
     std::vector<Child*> whose;
-    for (Child& c : children) {
-      if (c.is_over()) continue;
-      fds.push_back({c.fd(), POLLIN, 0});
-      whose.push_back(&c);
+    for (Child* c : children) {
+      if (c->is_over()) continue;
+      fds.push_back({c->fd(), POLLIN, 0});
+      whose.push_back(c);
     }
     if (!signals.wait(fds)) return false;
     bool any = false;
@@ -247,7 +248,60 @@ bool wait_for_one(std::deque<Child>& children, const SignalWatch& signals) {
   }
 }
 
+std::vector<Child*> pointers(std::deque<Child>& children) {
+  std::vector<Child*> all;
+  for (Child& c : children) all.push_back(&c);
+  return all;
+}
+
 }  // namespace
+
+void in_children_any_order(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
+                           const std::function<bool(size_t, Outcome)>& done,
+                           const ChildLimits& limits) {
+  struct Numbered {
+    Numbered(size_t i, const std::function<Outcome()>& run, const ChildLimits& l,
+             const SignalWatch& s)
+        : number(i), child(run, l, s) {}
+    size_t number;
+    Child child;
+  };
+  const SignalWatch signals;
+  std::list<Numbered> running;
+  size_t started = 0;
+  const auto is_result = [](const Outcome& o) {
+    return o.status != kWrongUse && o.status != kMissing;
+  };
+  while (started < n || !running.empty()) {
+    while (started < n && running.size() < std::max(jobs, 1u)) {
+      running.emplace_back(
+          started, [&body, started] { return body(started); }, limits, signals);
+      ++started;
+    }
+    std::vector<Child*> children;
+    for (Numbered& r : running) children.push_back(&r.child);
+    if (!wait_for_one(children, signals)) {
+      for (const Numbered& r : running) r.child.ask_to_end();  // all, before waiting for the first
+      for (Numbered& r : running) {
+        if (r.child.is_over() && is_result(r.child.outcome()))
+          (void)done(r.number, std::move(r.child.outcome()));
+      }
+      throw Interrupted{came};
+    }
+    for (auto r = running.begin(); r != running.end();) {
+      if (!r->child.is_over()) {
+        ++r;
+        continue;
+      }
+      const size_t number = r->number;
+      Outcome o = std::move(r->child.outcome());
+      r = running.erase(r);
+      if (o.status == kWrongUse) throw Usage(o.failure);
+      if (o.status == kMissing) throw Missing(o.failure);
+      if (!done(number, std::move(o))) return;
+    }
+  }
+}
 
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits) {
@@ -260,7 +314,7 @@ void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& 
       ++started;
       ++running;
     }
-    if (!wait_for_one(children, signals)) {
+    if (!wait_for_one(pointers(children), signals)) {
       for (const Child& c : children) c.ask_to_end();  // ask all before waiting for the first
       for (Child& c : children) {                      // some end before an earlier one
         if (c.is_over() && c.outcome().status != kWrongUse && c.outcome().status != kMissing)

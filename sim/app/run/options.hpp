@@ -10,16 +10,27 @@
 
 namespace rnic::app {
 
+/// The options of sweep as typed: a value may be a list or a range.
+struct TypedOptions {
+  std::string preset, client, server, seed;
+  std::vector<std::string> configs, sets, links;
+  std::string shard, state, x, y, by;
+  unsigned timeout_s = 0;  // of a point; 0: none
+  bool merge = false, yes = false;
+};
+
 struct Options {
   std::vector<std::string> words;  // after the command
   RunRequest request;
+  TypedOptions typed;  // only of sweep, which has no `request`
   std::string json, csv, junit;
   bool quiet = false, verbose = false, print_config = false;
   // Prints tables to the standard output. With `--json -` only the JSON goes there.
   bool tells() const { return !quiet && json != "-"; }
   std::string side;                     // replay: the endpoint that our device replaces
   std::array<bool, 2> is_kind_given{};  // --client, --server
-  std::string page, plot;               // results: paths of the page and of the plot
+  std::string page;                     // results: path of the page
+  std::string plot;                     // results, sweep: path of the plot
   // results: files with the output of rtl/lint/depth.sh and of tb/run.sh
   std::string depth, ci;
   unsigned jobs = 1;

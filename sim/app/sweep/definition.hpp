@@ -1,0 +1,41 @@
+// What a sweep runs: its dimensions, and the run of each point. Built from the options as typed.
+//
+//   const Definition d(options);        // throws Usage: unknown names, wrong values
+//   d.grid().size();  app::run(d.request(3))
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "run/options.hpp"
+#include "sweep/grid.hpp"
+
+namespace rnic::app::sweep {
+
+class Definition {
+ public:
+  explicit Definition(const Options& o);
+  const Grid& grid() const { return grid_; }
+  /// Throws Usage for a combination that cannot run.
+  RunRequest request(uint64_t point) const;
+  RunRequest request(const Grid::Point& at) const;
+  bool has_rtl_devices() const { return has_rtl_; }
+  /// All that decides the rows of the sweep.
+  const nlohmann::ordered_json& json() const { return json_; }
+  /// 16 hexadecimal digits of it.
+  std::string digest() const;
+
+ private:
+  void check(const Options& o) const;
+
+  RunRequest base_;
+  std::map<std::string, Config> presets_;  // the base configuration under each preset
+  std::vector<std::pair<std::string, std::string>> fixed_;  // settings with one value
+  Grid grid_{{}};
+  nlohmann::ordered_json json_;
+  bool has_rtl_ = false;
+};
+
+}  // namespace rnic::app::sweep
