@@ -5,6 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+namespace rnic::sim {
+struct RunConfig;
+struct RunResult;
+}  // namespace rnic::sim
+
 namespace rnic::app {
 
 /// Exit statuses of rnic-sim (architecture section 12).
@@ -19,5 +24,8 @@ struct Outcome {
   uint64_t peak_kib = 0;
   bool timed_out = false;  // ChildLimits ended the child
 };
+
+/// For a stuck run, a line with the limits that have ended it; else empty.
+std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config);
 
 }  // namespace rnic::app

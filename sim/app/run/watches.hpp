@@ -1,0 +1,71 @@
+// The observers that a run has on request, and what they add to its JSON. None changes the run.
+//
+//   Watches watches(request, config);
+//   simulation.add_host(make_device(..., watches.device(kClient)));   // both hosts
+//   watches.attach(simulation);   simulation.run();
+//   watches.add_figures(j, client_report, program);
+//
+// A new observer has its flag in RunRequest, its member here, its line in attach(), and its key in
+// add_figures().
+#pragma once
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "platform/simulation.hpp"
+#include "programs.hpp"
+#include "run/latency_path.hpp"
+#include "run/power_failures.hpp"
+#include "run/run_request.hpp"
+#include "run/stream_watch.hpp"
+#include "run/wire_use.hpp"
+#include "run/write_watch.hpp"
+
+namespace rnic::app {
+
+/// The time in which the client measured.
+struct MeasuredWindow {
+  Time from = 0, to = 0;
+};
+MeasuredWindow measured_window(const programs::Report& client);
+
+class Watches {
+ public:
+  /// Both arguments must outlive this object.
+  Watches(const RunRequest& request, const sim::SimulationConfig& config)
+      : request_(request), config_(config) {}
+  Watches(const Watches&) = delete;
+  Watches& operator=(const Watches&) = delete;
+
+  /// The observer for make_device() of this side; null if the run requests none.
+  sim::Observer* device(Side side);
+  /// Attaches the requested observers. Call once, after both hosts were added.
+  void attach(sim::Simulation& simulation);
+
+  /// Adds "path", "wires", "streams" and "stages", each if requested.
+  void add_figures(nlohmann::ordered_json& j, const programs::Report& client,
+                   const programs::Program& program) const;
+  /// Adds to each unit of "units" the peers that stalled its outputs, if requested.
+  void add_stalls(nlohmann::ordered_json& j, const MeasuredWindow& window) const;
+  /// Adds "written_at_ns", if requested: the last write to the watched place before `failed_at`.
+  void add_last_write(nlohmann::ordered_json& j, Time failed_at) const;
+  /// Adds "crash", if requested: the power failures at the instants of the plan. `acks`: of the
+  /// client; `method`: the setting of durable_log.
+  void add_crash(nlohmann::ordered_json& j, std::span<const programs::Ack> acks,
+                 const std::string& method) const;
+
+ private:
+  const RunRequest& request_;
+  const sim::SimulationConfig& config_;
+  std::array<StreamWatch, 2> streams_;
+  std::optional<WireUse> wires_;
+  std::optional<LatencyPath> path_;
+  std::optional<PmemJournal> journal_;
+  std::optional<ResponseTimes> responses_;
+  std::optional<WriteWatch> write_;
+};
+
+}  // namespace rnic::app
