@@ -17,13 +17,12 @@
 #include "gen/queues.hpp"
 #include "gen/regs.hpp"
 #include "gen/sizes.hpp"
+#include "host_if/read_shares.hpp"
 #include "sc/ring.hpp"
 #include "stream/packets.hpp"
 
 namespace rnic::model {
 
-enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload, kQn1 };
-inline constexpr size_t kReaders = 5;
 enum class Writer : uint8_t { kPlace, kCq, kAdmin, kWord };
 inline constexpr size_t kWriters = 4;
 

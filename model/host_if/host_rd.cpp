@@ -17,13 +17,7 @@ constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
 
 HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
     : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
-  // Every client owns at least one tag, so that none can starve another; qn1's share is taken
-  // first, and payload gets the rest. The shares equal those of rtl/host_if/host_if_rd.sv.
-  const uint32_t qn1 = sizes.rd_tags >= 128 ? 64 : 1, rest = sizes.rd_tags - qn1;
-  const bool many = rest >= 64;
-  std::array<uint32_t, kReaders> share{many ? rest / 4 : 1, many ? rest / 8 : 1, many ? 2U : 1U, 0,
-                                       qn1};
-  share[static_cast<size_t>(Reader::kPayload)] = rest - share[0] - share[1] - share[2];
+  const std::array<uint32_t, kReaders> share = read_shares(sizes.rd_tags);
   uint32_t tag = 0;
   for (size_t r = 0; r < kReaders; ++r) {
     for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {

@@ -47,6 +47,7 @@ class Batch {
       RunRequest& r = requests[i];
       check(r);
       r.stalls = !options_.json.empty();
+      r.path = r.cdf = !options_.json.empty() && is_latency(r);
       // With several jobs, no run can use the progress line.
       r.progress = is_shown_ && is_terminal_ && options_.jobs == 1;
       if (requests.size() > 1)

@@ -30,6 +30,12 @@ void HostThread::sync() {
   cpu_.memory_.pmem().host_stored(kernel_now());
 }
 
+void HostThread::relax(uint64_t ns) {
+  idle_ += ns * kNs;
+  charge(ns);
+  sync();
+}
+
 uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
   sync();
   waits_for_ = vectors;
@@ -47,6 +53,7 @@ uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
       suspend(sc_core::sc_time::from_value(deadline - now), event_);
     }
   }
+  idle_ += kernel_now() - waits_since_;
   cpu_.pending_ &= ~fired;
   waits_for_ = 0;
   waits_until_ = 0;
@@ -132,6 +139,12 @@ void HostCpu::interrupt(unsigned vector) {
 bool HostCpu::finished() const {
   return is_halted_ ||
          std::all_of(threads_.begin(), threads_.end(), [](const auto& t) { return t->finished_; });
+}
+
+Time HostCpu::idle() const {
+  Time all = 0;
+  for (const auto& t : threads_) all += t->idle();
+  return all;
 }
 
 bool HostCpu::sleeps_long(Time now, Time at_least) const {

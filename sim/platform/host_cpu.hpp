@@ -39,8 +39,12 @@ class HostThread {
   /// Runs the rest of the simulation up to this thread's local time. Afterwards memory is as of
   /// now().
   void sync();
+  /// The rest after an empty poll: time in which the thread has nothing to do.
+  void relax(uint64_t ns);
   uint64_t wait(uint64_t vectors, Time deadline);
   uint64_t mmio_read(Mmio m);
+  /// Time spent in relax() and in wait().
+  Time idle() const { return idle_; }
 
   const std::string& name() const { return name_; }
   std::string doing() const;
@@ -54,7 +58,7 @@ class HostThread {
   static inline HostThread* running_ = nullptr;  // the thread whose program is executing
   HostCpu& cpu_;
   std::string name_;
-  Time local_ = 0;
+  Time local_ = 0, idle_ = 0;
   bool finished_ = false, reading_ = false;
   uint64_t waits_for_ = 0;  // interrupt vectors
   Time waits_since_ = 0, waits_until_ = 0;
@@ -96,6 +100,8 @@ class HostCpu final : public InterruptSink {
   /// Every thread has returned, or the power has failed.
   bool finished() const;
   const std::vector<ProgramFailure>& failures() const { return failures_; }
+  /// Sum over all threads.
+  Time idle() const;
   /// Progress counter: changes when a thread returns, takes an interrupt, or gets its register
   /// read's value.
   uint64_t moved() const { return moved_; }

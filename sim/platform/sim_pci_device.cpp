@@ -71,9 +71,6 @@ void SimPciDevice::write_combined(unsigned bar, uint32_t offset, std::span<const
   cpu_.root_complex().mmio_write(thread().now(), std::move(m));
 }
 
-void SimPciDevice::relax() {
-  thread().charge(cpu_.config().poll_ns);
-  thread().sync();
-}
+void SimPciDevice::relax() { thread().relax(cpu_.config().poll_ns); }
 
 }  // namespace rnic::sim

@@ -238,6 +238,7 @@ void Simulation::observe(unsigned host, PcieObserver& observer) {
 Device& Simulation::device(unsigned host) { return *hosts_.at(host)->device; }
 HostMemory& Simulation::memory(unsigned host) { return hosts_.at(host)->memory; }
 RootComplex& Simulation::root_complex(unsigned host) { return hosts_.at(host)->root_complex; }
+Time Simulation::host_idle(unsigned host) const { return hosts_.at(host)->cpu.idle(); }
 Llp& Simulation::llp(unsigned host) { return hosts_.at(host)->llp; }
 
 uint64_t Simulation::moved() const {

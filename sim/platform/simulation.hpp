@@ -87,6 +87,8 @@ class Simulation {
   HostMemory& memory(unsigned host);
   RootComplex& root_complex(unsigned host);
   Llp& llp(unsigned host);
+  /// Sum over the host's threads of the time in which they had nothing to do.
+  Time host_idle(unsigned host) const;
   Link& link() { return link_; }
   Time now() const { return kernel_now(); }
 

@@ -30,7 +30,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps) {
+nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps, bool has_cdf) {
   if (samples_ps.empty()) return nullptr;
   std::ranges::sort(samples_ps);
   const auto ns = [](uint64_t ps) { return static_cast<double>(ps) / 1000; };
@@ -39,11 +39,14 @@ nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps) {
   };
   double sum = 0;
   for (const uint64_t t : samples_ps) sum += ns(t);
-  return {{"min", at(0)},
-          {"p50", at(0.5)},
-          {"p99", at(0.99)},
-          {"max", at(1)},
-          {"avg", sum / static_cast<double>(samples_ps.size())}};
+  nlohmann::ordered_json j{{"min", at(0)},
+                           {"p50", at(0.5)},
+                           {"p99", at(0.99)},
+                           {"max", at(1)},
+                           {"avg", sum / static_cast<double>(samples_ps.size())}};
+  for (int percent = 0; has_cdf && percent <= 100; ++percent)
+    j["cdf"].push_back(at(percent / 100.0));
+  return j;
 }
 
 double median_latency(const nlohmann::ordered_json& run) {

@@ -17,8 +17,8 @@ std::string tandem_text(const nlohmann::ordered_json& tandem);
 /// Columns padded to their widest cell, the first left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 /// The content of a run's `latency_ns`: minimum, median, 99th percentile, maximum and mean; null
-/// without a sample.
-nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps);
+/// without a sample. `has_cdf`: and "cdf", the 101 quantiles from 0 to 100 %.
+nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps, bool has_cdf = false);
 /// The median latency in ns; 0 without a sample.
 double median_latency(const nlohmann::ordered_json& run);
 /// A case of --junit: one per run.

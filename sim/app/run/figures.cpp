@@ -77,7 +77,7 @@ void add_rates(const Setup& s, const Verdict& v, nlohmann::ordered_json& j) {
 }
 
 void add_latency(const Setup& s, const Verdict& v, nlohmann::ordered_json& j) {
-  j["latency_ns"] = latency_json(v.reports[kClient].latency);
+  j["latency_ns"] = latency_json(v.reports[kClient].latency, s.request.cdf);
   j["half_round_trip"] = s.program.half_round_trip;
   j["mismatches"] = v.mismatches;
 }

@@ -2,19 +2,21 @@
 
 #include "run/counters.hpp"
 #include "run/figures.hpp"
+#include "run/limit.hpp"
 #include "run/setup.hpp"
 #include "run/verdict.hpp"
 
 namespace rnic::app {
 namespace {
 
-/// Reads the counters of each unit as software does, and adds who stalled whom.
+/// Reads the counters of each unit as software does, and adds who stalled whom and what limits the run.
 void add_units(Setup& setup, const Verdict& verdict, Outcome& out) {
   if (const auto result = read_units(setup.simulation, out.json); !result.ok()) {
     out.failure += result.report + "\n";
     out.status = kNoProgress;
   }
   setup.watches.add_stalls(out.json, measured_window(verdict.reports[kClient]));
+  add_limit(setup, verdict, out.json);
 }
 
 }  // namespace

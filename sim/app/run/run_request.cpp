@@ -95,6 +95,10 @@ void check(const RunRequest& r) {
   check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
 }
 
+bool is_latency(const RunRequest& r) {
+  return r.program.ends_with("_lat") || r.program == "pingpong";
+}
+
 std::string reproduce(const RunRequest& r) {
   std::string s =
       fmt::format("rnic-sim run {} --client {} --server {} --seed {}{}", r.program, r.kind[0],

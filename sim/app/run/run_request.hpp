@@ -37,6 +37,7 @@ struct RunRequest {
   bool streams = false;  // json "streams", "stages": where RTL devices spend time
   bool stalls = false;   // json "units": for which peer each unit of RTL devices stalled
   bool wires = false;    // json "wires": utilisation of link and PCIe while measuring
+  bool cdf = false;      // json "latency_ns": its distribution
   bool path = false;     // json "path": the critical path, for one message at a time
   std::optional<CrashPlan> crash{};  // json "crash"
   // json "written_at_ns": the last write of the device to this place before the failure
@@ -46,6 +47,8 @@ struct RunRequest {
 /// Throws Usage unless program and kinds exist, have all that they need, and the files can be
 /// written.
 void check(const RunRequest& request);
+/// True for a program with one message at a time: it measures latency.
+bool is_latency(const RunRequest& request);
 /// The complete command that repeats a run.
 std::string reproduce(const RunRequest& request);
 /// The settings whose value is not the default, and all overrides for one side.

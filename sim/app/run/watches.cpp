@@ -55,12 +55,20 @@ MeasuredWindow measured_window(const programs::Report& client) {
   return {client.start, std::max(client.end, client.start)};
 }
 
+Watches::Watches(const RunRequest& request, const sim::SimulationConfig& config)
+    : request_(request),
+      config_(config),
+      limit_({.pcie = {config.side[kClient]->pcie, config.side[kServer]->pcie},
+              .link = config.platform.link,
+              .sizes = {request.config.sizes(kClient), request.config.sizes(kServer)}}) {}
+
 sim::Observer* Watches::device(Side side) {
   return request_.streams || request_.stalls ? &streams_[side] : nullptr;
 }
 
 void Watches::attach(sim::Simulation& simulation) {
   const std::array pcie = {config_.side[kClient]->pcie, config_.side[kServer]->pcie};
+  limit_.attach(simulation);
   if (request_.wires) {
     wires_.emplace(pcie, config_.platform.link.link_gbps);
     simulation.link().tap(wires_->link());

@@ -18,6 +18,7 @@
 #include "platform/simulation.hpp"
 #include "programs.hpp"
 #include "run/latency_path.hpp"
+#include "run/limit_watch.hpp"
 #include "run/power_failures.hpp"
 #include "run/run_request.hpp"
 #include "run/stream_watch.hpp"
@@ -35,8 +36,7 @@ MeasuredWindow measured_window(const programs::Report& client);
 class Watches {
  public:
   /// Both arguments must outlive this object.
-  Watches(const RunRequest& request, const sim::SimulationConfig& config)
-      : request_(request), config_(config) {}
+  Watches(const RunRequest& request, const sim::SimulationConfig& config);
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
 
@@ -45,6 +45,8 @@ class Watches {
   /// Attaches the requested observers. Call once, after both hosts were added.
   void attach(sim::Simulation& simulation);
 
+  /// Attached to every run.
+  const LimitWatch& limit() const { return limit_; }
   /// Adds "path", "wires", "streams" and "stages", each if requested.
   void add_figures(nlohmann::ordered_json& j, const programs::Report& client,
                    const programs::Program& program) const;
@@ -61,6 +63,7 @@ class Watches {
   const RunRequest& request_;
   const sim::SimulationConfig& config_;
   std::array<StreamWatch, 2> streams_;
+  LimitWatch limit_;
   std::optional<WireUse> wires_;
   std::optional<LatencyPath> path_;
   std::optional<PmemJournal> journal_;

@@ -27,10 +27,11 @@ using namespace sweep;
 constexpr size_t kMostPrinted = 64;  // rows on the standard output, if --csv holds them all
 
 /// A refusal is a row of the table; in_children would end the sweep with it.
-Outcome run_or_refused(const Definition& d, uint64_t point, bool is_detailed) {
+Outcome run_or_refused(const Definition& d, uint64_t point, bool has_json) {
   try {
     RunRequest r = d.request(point);
-    r.stalls = is_detailed;
+    r.stalls = has_json;
+    r.path = r.cdf = is_latency(r);
     return app::run(r);
   } catch (const Usage& e) {
     return {.status = kGood, .json = {{"refused", e.what()}}, .failure = ""};
@@ -122,11 +123,13 @@ std::string screen(const Table& t) {
 
 bool is_on_output(const Options& o) { return o.csv == "-" || o.json == "-"; }
 
-/// Writes all files that a whole table gives.
-void finish(const Options& o, const Table& table, const std::optional<PlotSpec>& plot) {
+/// The table and the plot. The plot comes last: without gnuplot, the table is whole.
+void finish(const Options& o, const Table& table, const std::optional<PlotSpec>& plot,
+            State* state = nullptr) {
   if (!o.csv.empty()) write_file(o.csv, table.csv());
-  if (plot) write_file(o.plot, draw(table, *plot));
   if (!o.quiet && !is_on_output(o)) std::fputs(screen(table).c_str(), stdout);
+  if (state != nullptr) state->remove();
+  if (plot) write_file(o.plot, draw(table, *plot));
 }
 
 int merge(const Options& o) {
@@ -236,11 +239,10 @@ int sweep_command(Options& o) {
       }
       write_file(o.json, j.dump(2) + "\n");
     }
-    finish(o, table, is_refused ? std::nullopt : plot);
+    finish(o, table, is_refused ? std::nullopt : plot, state ? &*state : nullptr);
   });
   std::fflush(stdout);
   std::fputs((lost + failures).c_str(), stderr);
-  if (state) state->remove();
   if (is_refused && worst == kGood) {
     fmt::print(stderr, "sweep: no point can run: {}\n",
                table.cell(table.rows().begin()->second, "reason"));

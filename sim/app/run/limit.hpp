@@ -1,0 +1,14 @@
+// The limit of a run, from what LimitWatch saw and the counters that software read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "run/setup.hpp"
+#include "run/verdict.hpp"
+
+namespace rnic::app {
+
+/// Adds "limit" to the JSON of a good run, which has its "units" already. docs/simulator.md, Limits
+void add_limit(const Setup& setup, const Verdict& verdict, nlohmann::ordered_json& j);
+
+}  // namespace rnic::app
