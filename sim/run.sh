@@ -26,7 +26,7 @@ wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 
 # Errors that need no build are reported before minutes of building. The options of copy come from
 # rnic-sim's own table: one "NAME kKIND" per line.
-options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
+options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|kSettings|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
 # One of these files has the name of each setting in quotes; a name in none of them is no setting.
 settings="sim/app/settings/config.cpp sim/platform/config.cpp host-driver/programs/programs.cpp model/gen/sizes.hpp"
 presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')

@@ -75,19 +75,19 @@ struct OptionRow {
 using enum OptionRow::Kind;
 constexpr const char* kRuns = "run compare copy replay regress";
 constexpr const char* kAllThatRun = "run compare copy replay regress results search crash sweep";
+constexpr const char* kSettings =
+    "explain run compare copy replay regress results search crash sweep";
 constexpr OptionRow kOptions[] = {
     {"client", kValue, "model", "run replay regress crash sweep",
      "device of the client: model, rtl, or tandem (rtl checked by model); sweep: a list of them"},
     {"server", kValue, "model", "run replay regress crash sweep",
      "device of the server; sweep: a list, or same (the client's, its default)"},
-    {"set", kList, nullptr, "explain run compare copy replay regress results search crash sweep",
+    {"set", kList, nullptr, kSettings,
      "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE; sweep: VALUE,VALUE or FROM..TO, "
      "FROM..TO+STEP, FROM..TO*FACTOR"},
-    {"config", kList, nullptr, "explain run compare copy replay regress results search crash sweep",
+    {"config", kList, nullptr, kSettings,
      "JSON file of settings; several are laid one over the other"},
-    {"preset", kValue, nullptr,
-     "explain run compare copy replay regress results search crash sweep",
-     "a named machine (list presets)"},
+    {"preset", kValue, nullptr, kSettings, "a named machine (list presets)"},
     {"print-config", kFlag, nullptr, kAllThatRun, "show what holds and why, run nothing"},
     {"seed", kValue, "1", kAllThatRun, "a number, or random"},
     {"file", kValue, nullptr, "run compare copy", "what file_copy copies"},

@@ -180,7 +180,7 @@ constexpr Row kWrong[] = {
     {"preset", "run write_lat --preset gen4x61", "did you mean gen4x16?"},
     // options of other commands
     {"compare_client", "compare write_lat --client rtl",
-     "compare: takes no --client (run, replay, regress, crash do)"},
+     "compare: takes no --client (run, replay, regress, crash, sweep do)"},
     {"copy_server", "copy --server rtl", "copy: takes no --server"},
     {"results_client", "results --client rtl", "results: takes no --client"},
     {"results_pcap", "results --pcap x", "results: takes no --pcap"},
@@ -353,7 +353,7 @@ constexpr Row kWrong[] = {
      "results: --ci some has no effect (tests reads it)"},
     {"plot_of_no_part", "results limit --plot some.svg",
      "results: --plot some.svg has no effect (bandwidth draws it)"},
-    {"plot_other", "run write_lat --plot some.svg", "run: takes no --plot (results does)"},
+    {"plot_other", "run write_lat --plot some.svg", "run: takes no --plot (results, sweep do)"},
     {"plot_output", "results bandwidth --plot -", "--plot -: a file is wanted"},
     {"depth_other", "results --depth some", "not what rtl/lint/depth.sh prints"},
     {"ci_other", "results tests --ci some", "not what tb/run.sh prints"},

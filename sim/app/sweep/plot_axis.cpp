@@ -8,7 +8,7 @@
 
 #include "output/gnuplot.hpp"
 #include "settings/config.hpp"
-#include "sweep/plot.hpp"
+#include "sweep/plot_spec.hpp"
 
 namespace rnic::app::sweep {
 namespace {

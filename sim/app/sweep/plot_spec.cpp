@@ -1,4 +1,6 @@
-// Which plot the options ask for. See plot.hpp.
+// See plot_spec.hpp.
+#include "sweep/plot_spec.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +12,6 @@
 
 #include "settings/errors.hpp"
 #include "settings/words.hpp"
-#include "sweep/plot.hpp"
 
 namespace rnic::app::sweep {
 namespace {
