@@ -189,11 +189,13 @@ std::string pairing_of(const nlohmann::ordered_json& j) {
 }  // namespace
 
 int list_command(const Options& o) {
-  if (o.words.size() > 1) throw Usage("list: say one of programs, settings, presets, or nothing");
+  if (o.words.size() > 1)
+    throw Usage("list: say one of programs, settings, presets, builds, or nothing");
   const std::string what = o.words.empty() ? "" : o.words[0];
-  if (what != "" && what != "programs" && what != "settings" && what != "presets") {
+  if (what != "" && what != "programs" && what != "settings" && what != "presets" &&
+      what != "builds") {
     throw Usage(fmt::format("list: no list \"{}\"{}", what,
-                            nearest(what, {"programs", "settings", "presets"})));
+                            nearest(what, {"programs", "settings", "presets", "builds"})));
   }
   if (what == "" || what == "programs") {
     fmt::print("programs:\n");
@@ -202,6 +204,10 @@ int list_command(const Options& o) {
   if (what == "" || what == "presets") {
     fmt::print("presets:\n");
     for (const auto& p : sim::platform_presets()) fmt::print("  {:<12} {}\n", p.name, p.doc);
+  }
+  if (what == "" || what == "builds") {
+    fmt::print("builds of the device:\n");
+    for (const auto& b : sim::rtl_builds()) fmt::print("  {:<12} {}\n", b.name, b.doc);
   }
   if (what == "" || what == "settings") {
     std::string group;

@@ -33,7 +33,8 @@ namespace {
 constexpr const char* kVersion = "rnic-sim 0.1 (MnemoNIC)";
 constexpr const char* kHead =
     "usage: rnic-sim COMMAND [WORDS] [options]\n"
-    "  list [programs|settings|presets]   what there is, with default, unit and meaning\n"
+    "  list [programs|settings|presets|builds]\n"
+    "                                     what there is, with default, unit and meaning\n"
     "  explain SETTING                    one setting\n"
     "  run PROGRAM                        one program on one pairing of devices\n"
     "  compare [PROGRAM...]               programs on all four pairings of model and RTL: "

@@ -504,19 +504,26 @@ std::unique_ptr<Device> make_rtl_device(const RtlOptions& options) {
   return std::make_unique<RtlDevice>(options, sc_core::sc_gen_unique_name(options.name.c_str()));
 }
 
-std::string suffix_of(RtlBuild build) {
-  return build == RtlBuild::kDefault ? "" : build == RtlBuild::kMinimum ? " (minimum)" : " (stall)";
-}
+#define RNIC_BUILD(name, ...) std::unique_ptr<RtlPins> make_rtl_pins_##name(uint64_t seed);
+#include "rtl_builds.inc"
+#undef RNIC_BUILD
 
 std::unique_ptr<RtlPins> make_rtl_pins(RtlBuild build, uint64_t seed, const Stalls& stalls) {
   switch (build) {
+    case RtlBuild::kDefault:
+      return make_rtl_pins_default(seed);
     case RtlBuild::kMinimum:
       return make_rtl_pins_minimum(seed);
     case RtlBuild::kStall:
       return make_rtl_pins_stall(seed, stalls);
-    default:
-      return make_rtl_pins_default(seed);
   }
+  // The others, in the order of rtl_builds().
+  static const std::vector<std::unique_ptr<RtlPins> (*)(uint64_t)> others = {
+#define RNIC_BUILD(name, ...) make_rtl_pins_##name,
+#include "rtl_builds.inc"
+#undef RNIC_BUILD
+  };
+  return others.at(static_cast<size_t>(build) - 1 - static_cast<size_t>(RtlBuild::kStall))(seed);
 }
 
 }  // namespace rnic::sim

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/device.hpp"
+#include "backend/rtl_builds.hpp"
 #include "backend/rtl_pins.hpp"
 
 namespace rnic::sim {
@@ -30,14 +31,6 @@ struct RtlOptions {
   const volatile std::sig_atomic_t* end_asked = nullptr;  ///< nonzero: the simulation pauses
   Observer* observer = nullptr;  ///< receives all that the RTL does; outlives the device
 };
-
-/// The sizes of a build, and the suffix of its describe(): "", " (minimum)", " (stall)".
-inline spec::Sizes sizes_of(RtlBuild build) {
-  return build == RtlBuild::kDefault   ? spec::Sizes{}
-         : build == RtlBuild::kMinimum ? spec::Sizes::minimum()
-                                       : spec::Sizes::stall();
-}
-std::string suffix_of(RtlBuild build);
 
 /// False in a build without the RTL (rtl_absent.cpp); then make_rtl_device throws.
 bool is_rtl_built();

@@ -52,7 +52,8 @@ struct PinOut {
 };
 
 /// The Verilated builds (architecture 3): all sizes at their defaults; all sizes at their minimum;
-/// the minimum with streams that stall at random inside (rtl/stall).
+/// small sizes and streams that stall at random inside (rtl/stall). Larger values: the builds of
+/// RNIC_BUILDS (rtl_builds.hpp).
 enum class RtlBuild : uint8_t { kDefault, kMinimum, kStall };
 
 /// How the build `stall` stalls streams.

@@ -2,7 +2,8 @@
 #
 #   rnic_need(model/mpa)              adds this folder, unless it was added before
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
-#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [FAST] [PREFIX VX])
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [FAST] [PREFIX VX]
+#                 [SIZES own/rnic_pkg.sv])  that package instead of rtl/gen/rnic_pkg.sv
 #                                     STALL: inner streams stall at random (rtl/stall)
 #                                     FAST: for long simulations, compiled with -O2; else -O1
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
@@ -77,9 +78,9 @@ endfunction()
 # build with sanitizers need not generate it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM;STALL;COVER;FAST" "TARGET;TOP;PREFIX" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;STALL;COVER;FAST" "TARGET;TOP;PREFIX;SIZES" "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [FAST])")
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [FAST] [SIZES package])")
   endif()
   set(prefix V${V_TARGET})
   if(V_PREFIX)
@@ -100,6 +101,9 @@ function(rnic_verilate)
   file(MAKE_DIRECTORY ${dir})
   rnic_sources(sources ${V_SOURCES})
   file(GLOB packages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*_pkg.sv)
+  if(V_SIZES)
+    list(TRANSFORM packages REPLACE "^.*/rnic_pkg\\.sv$" ${V_SIZES})
+  endif()
   file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
   list(REMOVE_ITEM shared ${CMAKE_SOURCE_DIR}/rtl/gen/rnic.sv)  # the chip: among the sources of those who take it
   file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)

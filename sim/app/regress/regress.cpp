@@ -167,6 +167,13 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
 
 void check(const RegressRequest& r) {
   check_kinds(r.kind, r.config);
+  for (const Side side : {kClient, kServer}) {
+    if (const spec::SizeRow* row = r.config.below_minimum(side))
+      throw Usage(fmt::format(
+          "regress: {}={} of the {}'s device is too small for random programs; "
+          "they need {}, as build=minimum has",
+          row->name, r.config.sizes(side).*row->member, kSideNames[side], row->minimum));
+  }
   (void)make_plan(r, r.seed, ops_of(r, 0));  // throws for errors in --set keep and simple
   const bool has_own = !r.pcap.empty() || !r.tlp.empty() || !wave_window(r.wave).file.empty();
   for (uint64_t k = 0; k < (has_own ? children_of(r) : 1); ++k) {

@@ -144,7 +144,7 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
   const auto changed = config.changed_of_model();
   if (!changed.empty() && (has_rtl(kind[kClient]) || has_rtl(kind[kServer]))) {
     throw Usage(
-        fmt::format("{}: fixed when the RTL is built; use build=default, minimum or stall, or "
+        fmt::format("{}: fixed when the RTL is built; choose a build (rnic-sim list builds), or "
                     "models on both sides",
                     changed[0]));
   }

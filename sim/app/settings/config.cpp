@@ -1,13 +1,16 @@
 #include "settings/config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 
 #include "backend/device_rtl.hpp"
+#include "backend/rtl_builds.hpp"
 #include "link/wire_limit.hpp"
 #include "settings/json_file.hpp"
 #include "settings/words.hpp"
@@ -18,6 +21,14 @@ namespace {
 // Besides the sizes: settings that a model has and that are fixed in the RTL.
 constexpr double kLeastMhz = 1, kMostMhz = 10000;
 constexpr uint32_t kLeastPath = 8, kMostPath = 512;
+
+// The sizes that limit what a random program (regress) uses of a device.
+constexpr std::array kTables = {
+    &spec::Sizes::num_qps,   &spec::Sizes::num_cqs,   &spec::Sizes::num_pds,
+    &spec::Sizes::num_pages, &spec::Sizes::num_stags, &spec::Sizes::num_pbl,
+    &spec::Sizes::num_conns, &spec::Sizes::ird_slots, &spec::Sizes::ord_slots,
+    &spec::Sizes::max_ird,   &spec::Sizes::max_ord,
+};
 
 uint64_t whole(const std::string& name, const std::string& text, uint64_t min, uint64_t max) {
   uint64_t v = 0;
@@ -66,6 +77,34 @@ const spec::SizeRow* size_row(std::string_view name) {
   return nullptr;
 }
 
+/// The builds of RNIC_BUILDS in this rnic-sim, as the option gives them.
+std::string builds_option() {
+  std::string option;
+  for (const sim::BuildRow& row : sim::rtl_builds()) {
+    if (row.given.empty()) continue;
+    option += fmt::format("{}:{};", row.name, row.given);
+  }
+  std::erase(option, ' ');
+  return option;
+}
+
+/// The message about a build that this rnic-sim does not have.
+std::string no_build(const std::string& name) {
+  std::vector<std::string> names;
+  for (const sim::BuildRow& row : sim::rtl_builds()) names.emplace_back(row.name);
+  const std::string what = fmt::format("build: \"{}\" is none of {}{}", name,
+                                       fmt::join(names, ", "), nearest(name, names));
+  const auto is_of_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (name.empty() || !std::ranges::all_of(name, is_of_name)) return what;
+  const char* preset = sim::is_rtl_built() ? "release" : "models";
+  return fmt::format(
+      "{}; this makes it: cmake --preset {} -DRNIC_BUILDS=\"{}{}:SIZE=VALUE,SIZE=VALUE\" && "
+      "cmake --build --preset {} --target rnic-sim",
+      what, preset, builds_option(), name, preset);
+}
+
 }  // namespace
 
 bool is_one_sides(const Setting& s) {
@@ -89,11 +128,12 @@ Config::Config() {
   }
   for (const auto& row : sim::platform_settings())
     add("platform", row.name, row.default_text(), row.unit, row.doc);
+  std::vector<std::string> builds;
+  for (const sim::BuildRow& row : sim::rtl_builds())
+    builds.push_back(fmt::format("{} ({})", row.name, row.doc));
   add("device", "build", "default", "",
-      "Build of the device: default; minimum (every table and FIFO at its smallest); stall "
-      "(each small, but 2 or more of what the default has several of, and the RTL holds its "
-      "streams "
-      "back at random).");
+      fmt::format("Build of the device: {}. cmake -DRNIC_BUILDS makes others.",
+                  fmt::join(builds, "; ")));
   add("device", "stall_percent", "20", "%",
       "How often the build stall holds each stream of the RTL back; drawn from the run's seed.");
   add("device", "reset_seed", "0", "",
@@ -150,8 +190,7 @@ void Config::check(const Setting& s, const std::string& value) const {
     programs::Params scratch;
     must(programs::set(scratch, s.name, value));
   } else if (s.name == "build") {
-    if (value != "default" && value != "minimum" && value != "stall")
-      throw Usage(fmt::format("build: \"{}\" is none of default, minimum, stall", value));
+    if (!sim::find_build(value)) throw Usage(no_build(value));
   } else if (s.name == "stall_percent") {
     whole(s.name, value, 0, 95);
   } else if (s.name == "reset_seed") {
@@ -293,12 +332,19 @@ programs::Params Config::params(const programs::Program* program) const {
 }
 
 sim::RtlBuild Config::build(Side side) const {
-  const std::string b = value("build", side);
-  return b == "minimum" ? sim::RtlBuild::kMinimum
-         : b == "stall" ? sim::RtlBuild::kStall
-                        : sim::RtlBuild::kDefault;
+  return sim::find_build(value("build", side)).value();
 }
-bool Config::is_small(Side side) const { return build(side) != sim::RtlBuild::kDefault; }
+bool Config::is_small(Side side) const {
+  const spec::Sizes own = sizes(side);
+  return std::ranges::any_of(kTables, [&](auto t) { return own.*t < spec::Sizes{}.*t; });
+}
+const spec::SizeRow* Config::below_minimum(Side side) const {
+  const spec::Sizes own = sizes(side);
+  for (const auto& row : spec::kSizes) {
+    if (std::ranges::count(kTables, row.member) != 0 && own.*row.member < row.minimum) return &row;
+  }
+  return nullptr;
+}
 uint32_t Config::stall_percent(Side side) const {
   return static_cast<uint32_t>(whole("stall_percent", value("stall_percent", side), 0, 95));
 }

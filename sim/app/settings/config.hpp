@@ -61,7 +61,10 @@ class Config {
   // Of a model: its clock, which both sides share, and the width of its datapath.
   model::Timing timing(Side side) const;
   sim::RtlBuild build(Side side) const;
-  bool is_small(Side side) const;  ///< build minimum or stall: few QPs, CQs, PDs and STags
+  /// True if a table is smaller than in the build default: few QPs, CQs, PDs or STags.
+  bool is_small(Side side) const;
+  /// The first table that is smaller than in the build minimum; else null.
+  const spec::SizeRow* below_minimum(Side side) const;
   uint32_t stall_percent(Side side) const;
   uint64_t reset_seed(Side side) const;
   /// The changed settings that only models support: they are fixed in the RTL.
