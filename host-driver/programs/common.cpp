@@ -50,6 +50,8 @@ void Side::fill(std::span<uint8_t> bytes, uint64_t key) {
   }
 }
 
+uint64_t Side::imm_of(uint64_t key) { return word_of(key, UINT64_MAX); }
+
 Side::Difference Side::differing(std::span<const uint8_t> bytes, uint64_t key,
                                  uint64_t first_word) {
   Difference d;
@@ -156,7 +158,8 @@ Result<void> Side::open_lane(Lane& lane) {
   auto mr = pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova, access);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
-  const QpCap cap{.max_send_wr = (shape_.flushes ? 2 : 1) * shape_.window + kBatch,
+  const bool takes_two = shape_.flushes || shape_.immediate == Shape::kAfterWrite;
+  const QpCap cap{.max_send_wr = (takes_two ? 2 : 1) * shape_.window + kBatch,
                   .max_recv_wr = (shape_.receives ? rx_slots() : kMarks) + 1,
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
@@ -295,6 +298,12 @@ SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool sig
   sge = {lane.mr.addr() + place, size, lane.mr.lkey()};
   if (in_wqe) sge.addr = base::address_of(lane.buffer.data() + place);
   SendWr wr{.wr_id = wr_id_of(What::kData, lane, index), .sg_list = {&sge, 1}, .opcode = opcode};
+  wr.imm = imm_of(key(is_client_, lane, index));
+  if (opcode == RNIC_WR_IMM) {
+    wr.sg_list = {};
+    wr.send_flags = signaled ? IBV_SEND_SIGNALED : 0u;
+    return wr;
+  }
   wr.send_flags = (signaled ? IBV_SEND_SIGNALED : 0u) | (in_wqe ? IBV_SEND_INLINE : 0u);
   wr.remote_addr = lane.remote + (is_read ? far_tx(lane, index) : far_rx(lane, index));
   wr.rkey = lane.rkey;
@@ -413,7 +422,15 @@ Result<void> Side::take(const Wc& wc) {
         lane.control_came = true;
         break;
       }
-      if (wc.byte_len != (shape_.receives ? length_of(index) : 0)) report().mismatches++;
+      if (wc.byte_len !=
+          (shape_.receives && shape_.immediate != Shape::kAlone ? length_of(index) : 0))
+        report().mismatches++;
+      if (shape_.immediate != Shape::kNoImmediate) {
+        report().checks++;
+        if ((wc.wc_flags & IBV_WC_WITH_IMM) == 0 || wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM ||
+            wc.imm != imm_of(key(!is_client_, lane, index)))
+          report().mismatches += sizeof wc.imm;
+      }
       lane.received = index + 1;
       if (on_receive) on_receive(lane, index);
       break;

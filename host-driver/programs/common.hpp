@@ -36,7 +36,9 @@ struct Shape {
                           // message, is posted before the connection exists
   bool flushes = false;   // Flush is negotiated and the buffers have Flush access; each message may
                           // need a second request
-  bool atomics = false;   // the extensions are negotiated as for Flush; atomic access to buffers
+  /// Immediate Data in place of Sends: on its own, or after each Write. Needs `receives`.
+  enum Immediate : uint8_t { kNoImmediate, kAlone, kAfterWrite } immediate = kNoImmediate;
+  bool atomics = false;  // the extensions are negotiated as for Flush; atomic access to buffers
 };
 
 struct Lane {
@@ -168,6 +170,8 @@ class Side {
   /// Returns how many leading bytes match the pattern: the part that has arrived, in order.
   static uint64_t matching(std::span<const uint8_t> bytes, uint64_t key);
   void check(std::span<const uint8_t> bytes, uint64_t key);
+  /// Immediate Data of a message.
+  static uint64_t imm_of(uint64_t key);
   struct Difference {
     uint64_t bytes = 0, first = 0;
   };
@@ -231,6 +235,7 @@ uint32_t usable_depth(const Params& params);
 void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
+void send_imm_lat(const Run& run, bool is_client);
 void flush_lat(const Run& run, bool is_client);
 void atomic_lat(const Run& run, bool is_client);
 void atomic_write_lat(const Run& run, bool is_client);

@@ -20,6 +20,7 @@ class Engine {
         measured_(side.messages - flow.warmup - flow.tail),
         batch_(std::clamp<uint64_t>(std::min(window_, measured_) / 4, 1, kBatch)),
         is_whole_(flow.warmup == 0),
+        is_received_(flow.opcode == IBV_WR_SEND || flow.opcode == IBV_WR_RDMA_WRITE_WITH_IMM),
         is_sink_(flow.opcode == IBV_WR_RDMA_WRITE && flow.gets),
         is_source_(flow.opcode == IBV_WR_RDMA_READ && flow.gets),
         measures_(flow.opcode == IBV_WR_RDMA_READ ? flow.sends : flow.gets) {}
@@ -126,7 +127,7 @@ class Engine {
   // Messages of a lane that are in memory. Not awaited: a Write whose slot still holds an unchecked
   // message, and a Read that is not posted.
   uint64_t arrived(const Lane& lane) {
-    if (flow_.opcode == IBV_WR_SEND) return lane.received;
+    if (is_received_) return lane.received;
     uint64_t& seen = seen_[lane.number];
     seen = std::max(seen, known(lane));
     const uint64_t end = awaited(lane);
@@ -138,12 +139,12 @@ class Engine {
 
   // Adds the parts of messages after those that have arrived: placement is in order.
   void add_parts(const Lane& lane, Window::Arrived& arrived) {
-    const bool is_send = flow_.opcode == IBV_WR_SEND;
-    const uint64_t size = side_.params().size, header = is_send ? kUntagged : kTagged,
+    const uint64_t size = side_.params().size,
+                   header = flow_.opcode == IBV_WR_SEND ? kUntagged : kTagged,
                    segment = std::max<uint64_t>(side_.params().mulpdu, header) - header;
-    const uint64_t whole = is_send ? lane.received : seen_[lane.number];
+    const uint64_t whole = is_received_ ? lane.received : seen_[lane.number];
     const uint64_t end =
-        is_send ? std::min<uint64_t>(side_.messages, whole + side_.rx_slots()) : awaited(lane);
+        is_received_ ? std::min<uint64_t>(side_.messages, whole + side_.rx_slots()) : awaited(lane);
     for (uint64_t i = whole; i < end; i++) {
       const uint64_t here = flow_.matching(lane, i, sink(lane, i));
       arrived.here += here;
@@ -216,12 +217,13 @@ class Engine {
     return {};
   }
 
-  // The number of messages that may be posted. Sends need a receive at the peer (iWARP has no
+  // The number of messages that may be posted. Sends and Writes with Immediate need a receive at the peer (iWARP has no
   // "receiver not ready"): the peer writes the number taken and reposted into our credit line. A
   // Write needs a slot whose last message was checked, a Read a slot that was filled.
   uint64_t allowed(Lane& lane) {
     switch (flow_.opcode) {
       case IBV_WR_SEND:
+      case IBV_WR_RDMA_WRITE_WITH_IMM:
         return side_.credit(lane, Word::kTaken) + lane.rx_slots;
       case IBV_WR_RDMA_WRITE:
         if (side_.messages <= lane.rx_slots) return UINT64_MAX;
@@ -318,6 +320,7 @@ class Engine {
   uint64_t unit_ = 1;  // the window's unit: bytes of a message, or 1
   uint64_t window_, measured_, batch_;
   bool is_whole_;
+  bool is_received_;          // each message takes a receive
   bool is_sink_, is_source_;  // target of Writes, source of Reads: gets no completions
   bool measures_;             // data arrives here
   std::vector<uint64_t> fetched_, arrived_;  // by lane: requests completed, Writes checked
@@ -350,7 +353,7 @@ uint64_t tail_of(const Params& p, uint64_t window, bool flushes) {
 }
 }  // namespace
 
-// write_bw, write_flush_bw, read_bw, send_bw.
+// write_bw, write_imm_bw, write_flush_bw, read_bw, send_bw.
 void bandwidth(const Run& run, bool is_client, WrOpcode opcode, bool flushes) {
   guarded(run, [&] {
     const Params& p = run.params;
@@ -361,13 +364,16 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode, bool flushes) {
               .sends = is_client || p.both,
               .gets = !is_client || p.both};
     const uint32_t window = usable_depth(p);
-    Side side(run, is_client,
-              {.lanes = p.qps,
-               .window = window,
-               .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
-               .slot_bytes = p.size,
-               .receives = opcode == IBV_WR_SEND && flow.gets,
-               .flushes = flushes});
+    Side side(
+        run, is_client,
+        {.lanes = p.qps,
+         .window = window,
+         .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
+         .slot_bytes = p.size,
+         .receives = (opcode == IBV_WR_SEND || opcode == IBV_WR_RDMA_WRITE_WITH_IMM) && flow.gets,
+         .flushes = flushes,
+         .immediate =
+             opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? Shape::kAfterWrite : Shape::kNoImmediate});
     if (p.warmup != 0) {
       flow.tail = tail_of(p, window, flushes);
       flow.warmup =

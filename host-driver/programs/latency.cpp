@@ -1,4 +1,4 @@
-// write_lat, read_lat, send_lat, flush_lat and pingpong: one message at a time.
+// write_lat, read_lat, send_lat, send_imm_lat, flush_lat and pingpong: one message at a time.
 #include <algorithm>
 #include <array>
 
@@ -124,14 +124,17 @@ Result<void> read_lat_body(Side& side) {
   return finish(side);
 }
 
+/// Sends, or Immediate Data, which Side checks.
 Result<void> send_lat_body(Side& side) {
   const Params& p = side.params();
+  const WrOpcode opcode = side.shape().immediate == Shape::kAlone ? RNIC_WR_IMM : IBV_WR_SEND;
   const uint64_t total = side.messages = total_of(p);
   if (auto r = side.open(); !r) return r;
   Lane& lane = side.lanes[0];
   Result<void> posted;
   side.on_receive = [&](Lane& l, uint64_t i) {
-    side.check(side.at(l, side.rx(i), p.size), side.key(!side.is_client(), l, i));
+    if (opcode == IBV_WR_SEND)
+      side.check(side.at(l, side.rx(i), p.size), side.key(!side.is_client(), l, i));
     if (auto r = side.post_receives(l, 1); !r) posted = r;
   };
   if (auto r = side.connect(); !r) return r;
@@ -139,7 +142,7 @@ Result<void> send_lat_body(Side& side) {
 
   auto send = [&](uint64_t i) -> Result<void> {
     Side::fill(side.at(lane, side.tx(i), p.size), side.key(side.is_client(), lane, i));
-    return post_one(side, lane, IBV_WR_SEND, is_signaled(i, total));
+    return post_one(side, lane, opcode, is_signaled(i, total));
   };
   auto receive = [&](uint64_t i) -> Result<void> {
     while (lane.received <= i) {
@@ -212,7 +215,8 @@ Result<void> flush_lat_body(Side& side) {
   return finish(side);
 }
 
-void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)(Side&)) {
+void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)(Side&),
+             Shape::Immediate immediate = Shape::kNoImmediate) {
   guarded(run, [&] {
     Side side(run, is_client,
               {.lanes = 1,
@@ -220,7 +224,8 @@ void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)
                .kept = body == read_lat_body && !is_client ? Shape::kOffered : Shape::kNone,
                .slot_bytes = run.params.size,
                .receives = receives,
-               .flushes = body == flush_lat_body && !run.params.by_read});
+               .flushes = body == flush_lat_body && !run.params.by_read,
+               .immediate = immediate});
     return body(side);
   });
 }
@@ -231,5 +236,8 @@ void write_lat(const Run& run, bool is_client) { run_one(run, is_client, false, 
 void read_lat(const Run& run, bool is_client) { run_one(run, is_client, false, read_lat_body); }
 void flush_lat(const Run& run, bool is_client) { run_one(run, is_client, false, flush_lat_body); }
 void send_lat(const Run& run, bool is_client) { run_one(run, is_client, true, send_lat_body); }
+void send_imm_lat(const Run& run, bool is_client) {
+  run_one(run, is_client, true, send_lat_body, Shape::kAlone);
+}
 
 }  // namespace rnic::programs

@@ -68,6 +68,7 @@ constexpr SettingRow kFlushLatRows[] = {kSize,   kCount, kWarmup,   kDepth,  kTh
                                         kInline, kPush,  kRdAtomic, kByRead, RNIC_COMMON};
 constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThreads,
                                     kInline, kPush,  kEvents, RNIC_COMMON};
+constexpr SettingRow kImmLatRows[] = {kCount, kWarmup, kThreads, kPush, kEvents, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
                                   kThreads, kInline, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDepth,
@@ -93,6 +94,9 @@ constexpr Program kPrograms[] = {
     {"write_bw", "RDMA Writes, as many as the queue holds.", false, kBwRows,
      [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_WRITE); },
      [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_WRITE); }},
+    {"write_imm_bw", "RDMA Writes with Immediate, as many as the peer has receives for.", false,
+     kBwRows, [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_WRITE_WITH_IMM); },
+     [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_WRITE_WITH_IMM); }},
     {"read_lat", "RDMA Reads, one at a time.", false, kReadLatRows,
      [](const Run& r) { read_lat(r, true); }, [](const Run& r) { read_lat(r, false); }},
     {"read_bw", "RDMA Reads, as many as the queue holds.", false, kReadBwRows,
@@ -106,6 +110,8 @@ constexpr Program kPrograms[] = {
      [](const Run& r) { flush_lat(r, false); }},
     {"send_lat", "Sends to and fro, polled.", true, kLatRows,
      [](const Run& r) { send_lat(r, true); }, [](const Run& r) { send_lat(r, false); }},
+    {"send_imm_lat", "Immediate Data to and fro, polled.", true, kImmLatRows,
+     [](const Run& r) { send_imm_lat(r, true); }, [](const Run& r) { send_imm_lat(r, false); }, 8},
     {"send_bw", "Sends, as many as the peer has receives for.", false, kBwRows,
      [](const Run& r) { bandwidth(r, true, IBV_WR_SEND); },
      [](const Run& r) { bandwidth(r, false, IBV_WR_SEND); }},

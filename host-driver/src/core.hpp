@@ -99,6 +99,7 @@ struct SqSlot {
   WrOpcode opcode = IBV_WR_SEND;
   uint8_t units = 0;
   bool signaled = false;
+  bool is_first = false;  // of the two WQEs of a Write with Immediate: the Write
 };
 
 struct QpCore {
@@ -109,6 +110,10 @@ struct QpCore {
 
   // Posting.
   Result<void> put_send(const SendWr& wr, bool alone, WqeBytes& wqe);
+  Result<void> put_write_imm(const SendWr& wr, WqeBytes& wqe);
+  void put_units(const WqeBytes& wqe, const SqSlot& slot);
+  /// Units of the request whose first WQE is at `index`.
+  uint32_t request_units(uint16_t index) const;
   void ring_sq(const WqeBytes* push);
   uint32_t sq_room() const { return (1u << log_sq) - static_cast<uint16_t>(sq_head - sq_tail); }
   uint32_t rq_room() const { return (1u << log_rq) - static_cast<uint16_t>(rq_head - rq_tail); }

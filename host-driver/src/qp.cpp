@@ -37,6 +37,7 @@ WcStatus to_verbs(spec::WcStatus status) {
 WcOpcode completion_of(WrOpcode opcode) {
   switch (opcode) {
     case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
       return IBV_WC_RDMA_WRITE;
     case IBV_WR_RDMA_READ:
       return IBV_WC_RDMA_READ;
@@ -55,7 +56,54 @@ WcOpcode completion_of(WrOpcode opcode) {
 
 }  // namespace
 
+uint64_t imm_of(uint32_t imm_data) {
+  uint8_t bytes[sizeof imm_data];
+  std::memcpy(bytes, &imm_data, sizeof bytes);
+  return uint64_t{base::load_be<uint32_t>(bytes)} << 32;
+}
+
+/// One request, two messages, one completion. The Write is not signaled; a failed one completes
+/// the request, and its Immediate Data is not reported.
+Result<void> QpCore::put_write_imm(const SendWr& wr, WqeBytes& wqe) {
+  const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
+  SendWr write = wr;
+  write.opcode = IBV_WR_RDMA_WRITE;
+  write.send_flags &= ~uint32_t{IBV_SEND_SIGNALED | IBV_SEND_SOLICITED};
+  SendWr imm = wr;
+  imm.sg_list = {};
+  imm.send_flags &= uint32_t{IBV_SEND_SOLICITED};
+  WqeBytes first;
+  if (auto r = encode_send(write, cap, false, first); !r) return r;
+  if (auto r = encode_send(imm, cap, signaled, wqe); !r) return r;
+  wqe.is_pair = true;
+  if (first.units + wqe.units > sq_room())
+    return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
+                1u << log_sq, sq_room(), first.units + wqe.units);
+  put_units(first, {.wr_id = wr.wr_id, .opcode = wr.opcode, .is_first = true});
+  put_units(wqe, {.wr_id = wr.wr_id, .opcode = wr.opcode, .signaled = signaled});
+  return {};
+}
+
+void QpCore::put_units(const WqeBytes& wqe, const SqSlot& slot) {
+  const uint32_t mask = (1u << log_sq) - 1;
+  for (uint32_t u = 0; u < wqe.units; u++)
+    std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit],
+                kUnit);
+  SqSlot& to = sq_slots[sq_head & mask];
+  to = slot;
+  to.units = static_cast<uint8_t>(wqe.units);
+  sq_head = static_cast<uint16_t>(sq_head + wqe.units);
+}
+
+uint32_t QpCore::request_units(uint16_t index) const {
+  const uint32_t mask = (1u << log_sq) - 1;
+  const SqSlot& slot = sq_slots[index & mask];
+  return slot.is_first ? uint32_t{slot.units} + sq_slots[(index + slot.units) & mask].units
+                       : slot.units;
+}
+
 Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
+  if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) return put_write_imm(wr, wqe);
   const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
   if (auto r = encode_send(wr, cap, signaled, wqe); !r) return r;
   const bool is_extension =
@@ -71,17 +119,9 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (wqe.units > sq_room())
     return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
                 1u << log_sq, sq_room(), wqe.units);
-  const auto producer = static_cast<uint16_t>(sq_head + wqe.units);
-  if (alone && push && wqe.may_be_pushed()) set_ring(wqe, qpn, producer);
-  const uint32_t mask = (1u << log_sq) - 1;
-  for (uint32_t u = 0; u < wqe.units; u++)
-    std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit],
-                kUnit);
-  sq_slots[sq_head & mask] = {.wr_id = wr.wr_id,
-                              .opcode = wr.opcode,
-                              .units = static_cast<uint8_t>(wqe.units),
-                              .signaled = signaled};
-  sq_head = producer;
+  if (alone && push && wqe.may_be_pushed())
+    set_ring(wqe, qpn, static_cast<uint16_t>(sq_head + wqe.units));
+  put_units(wqe, {.wr_id = wr.wr_id, .opcode = wr.opcode, .signaled = signaled});
   return {};
 }
 
@@ -107,6 +147,14 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
       return false;
     wc.wr_id = rq_ids[cqe.index & ((1u << log_rq) - 1)];
     wc.opcode = IBV_WC_RECV;
+    if (cqe.opcode == spec::WcOpcode::kRecvRdmaWithImm) {
+      wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+      wc.wc_flags = IBV_WC_WITH_IMM;
+      wc.imm = cqe.immediate;
+      uint8_t bytes[sizeof wc.imm];
+      base::store_be<uint64_t>(bytes, wc.imm);
+      std::memcpy(&wc.imm_data, bytes, sizeof wc.imm_data);
+    }
     rq_tail = static_cast<uint16_t>(cqe.index + 1);
     return true;
   }
@@ -116,7 +164,7 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);
   // Also retires the unsignalled WQEs before it.
-  sq_tail = static_cast<uint16_t>(cqe.index + slot.units);
+  sq_tail = static_cast<uint16_t>(cqe.index + request_units(cqe.index));
   return true;
 }
 
@@ -138,9 +186,11 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
     return true;
   }
   const SqSlot& slot = sq_slots[tail & ((1u << log_sq) - 1)];
+  // Only the Write of a Write with Immediate: the CQE that follows is of its Immediate Data.
+  if (request_units(tail) > left) return false;
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);
-  sq_tail = static_cast<uint16_t>(sq_tail + slot.units);
+  sq_tail = static_cast<uint16_t>(sq_tail + request_units(tail));
   return true;
 }
 
@@ -253,8 +303,12 @@ void Qp::wr_rdma_read(uint32_t rkey, uint64_t addr) {
 }
 void Qp::wr_send_imm(uint32_t) { start_one(*this, IBV_WR_SEND_WITH_IMM, 0, 0); }
 void Qp::wr_send_inv(uint32_t rkey) { start_one(*this, IBV_WR_SEND_WITH_INV, rkey, 0); }
-void Qp::wr_rdma_write_imm(uint32_t rkey, uint64_t addr, uint32_t) {
+void Qp::wr_rdma_write_imm(uint32_t rkey, uint64_t addr, uint32_t imm_data) {
+  wr_rdma_write_imm64(rkey, addr, imm_of(imm_data));
+}
+void Qp::wr_rdma_write_imm64(uint32_t rkey, uint64_t addr, uint64_t imm) {
   start_one(*this, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
+  core_->built.back().wr.imm = imm;
 }
 void Qp::wr_masked_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t compare_mask,
                            uint64_t swap, uint64_t swap_mask) {
@@ -298,7 +352,10 @@ void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t length, uint8_t type, uin
       code, fmt::format("qp {}: Flush of selectivity level {}: iWARP has IBV_FLUSH_RANGE alone",
                         q.qpn, level)};
 }
-void Qp::wr_imm(uint64_t) { start_one(*this, RNIC_WR_IMM, 0, 0); }
+void Qp::wr_imm(uint64_t imm) {
+  start_one(*this, RNIC_WR_IMM, 0, 0);
+  core_->built.back().wr.imm = imm;
+}
 void Qp::wr_verify(uint32_t rkey, uint64_t addr, size_t, std::span<const uint8_t>) {
   start_one(*this, RNIC_WR_VERIFY, rkey, addr);
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/bytes.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 
@@ -23,13 +24,13 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_WRITE:
-      return {};
     case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case RNIC_WR_IMM:
+      return {};
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_LOCAL_INV:
     case IBV_WR_BIND_MW:
     case IBV_WR_SEND_WITH_INV:
-    case RNIC_WR_IMM:
     case RNIC_WR_VERIFY:
       return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
                   static_cast<unsigned>(wr.opcode));
@@ -92,6 +93,12 @@ Result<void> check_atomic_write(const SendWr& wr, uint32_t length) {
   return {};
 }
 
+void put_immediate(const SendWr& wr, WqeBytes& out) {
+  base::store_be<uint64_t>(&out.bytes[kSendHeader], wr.imm);
+  out.units = units_of_body(sizeof wr.imm);
+  out.used = kSendHeader + sizeof wr.imm;
+}
+
 void put_operands(const SendWr& wr, WqeBytes& out) {
   const bool adds = wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   const Sge& sink = wr.sg_list[0];
@@ -140,6 +147,10 @@ std::string_view name_of(WrOpcode opcode) {
       return "Atomic Write";
     case IBV_WR_FLUSH:
       return "Flush";
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return "Write with Immediate";
+    case RNIC_WR_IMM:
+      return "Immediate Data";
     default:
       return "Send";
   }
@@ -157,6 +168,10 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   const bool fetches = is_fetching(wr.opcode);
   if (fetches)
     if (auto r = check_fetching(wr); !r) return r;
+  const bool is_imm = is_immediate(wr.opcode);
+  if (is_imm && !wr.sg_list.empty())
+    return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, {} has none", wr.wr_id, wr.sg_list.size(),
+                name_of(wr.opcode));
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
   if (!is_inline && !fetches && wr.sg_list.size() > max_sge)
     return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(),
@@ -167,23 +182,27 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
     if (auto r = check_atomic_write(wr, *length); !r) return r;
 
   out.bytes.fill(0);
+  out.is_pair = false;
   spec::SqWqe head;
   head.opcode = static_cast<uint8_t>(wr.opcode);
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
-  if (fetches) flags |= IBV_SEND_INLINE;
+  if (fetches || is_imm) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
-  if (wr.opcode == IBV_WR_SEND) flags |= wr.send_flags & IBV_SEND_SOLICITED;
+  if (wr.opcode == IBV_WR_SEND || is_imm) flags |= wr.send_flags & IBV_SEND_SOLICITED;
   head.flags = static_cast<uint8_t>(flags);
   head.length = is_flush  ? wr.flush_length
                 : fetches ? static_cast<uint32_t>(spec::AtomicOperands::kBytes)
+                : is_imm  ? static_cast<uint32_t>(sizeof wr.imm)
                           : *length;
   head.disposition = is_flush ? wr.flush_type : uint8_t{0};
-  if (wr.opcode != IBV_WR_SEND) {
+  if (wr.opcode != IBV_WR_SEND && !is_imm) {
     head.remote_address = wr.remote_addr;
     head.rkey = wr.rkey;
   }
   if (fetches) {
     put_operands(wr, out);
+  } else if (is_imm) {
+    put_immediate(wr, out);
   } else if (is_inline) {
     if (auto r = put_inline(wr, cap, *length, out); !r) return r;
   } else {

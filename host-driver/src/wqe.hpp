@@ -17,17 +17,22 @@ inline constexpr uint32_t kUnit = 64, kSendHeader = 32, kSgeBytes = 16, kMaxUnit
 struct WqeBytes {
   std::array<uint8_t, size_t{kUnit} * kMaxUnits> bytes{};
   uint32_t units = 0;
-  uint32_t used = 0;  // bytes of the WQE that are in use
+  uint32_t used = 0;     // bytes of the WQE that are in use
+  bool is_pair = false;  // the second WQE of a Write with Immediate
   /// A pushed WQE of two units needs room at the end of the second one for the doorbell that
   /// identifies it.
   bool may_be_pushed() const {
-    return units == 1 || (units == 2 && used <= 2 * kUnit - kDoorbellBytes);
+    return !is_pair && (units == 1 || (units == 2 && used <= 2 * kUnit - kDoorbellBytes));
   }
 };
 
 /// FetchAdd or CmpSwap: the WQE holds atomic_operands, and it completes with a response of 8 bytes.
 constexpr bool is_fetching(WrOpcode opcode) {
   return opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+/// Immediate Data: on its own, or the second WQE of a Write with Immediate.
+constexpr bool is_immediate(WrOpcode opcode) {
+  return opcode == RNIC_WR_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 /// The operation's name for error messages.
 std::string_view name_of(WrOpcode opcode);
@@ -37,7 +42,8 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 }
 
 /// Checks the request against the QP's limits and writes its WQE; `ring` stays zero. Copies inline
-/// data. kInvalidArgument, kNotSupported (opcode).
+/// data. Of a Write with Immediate it writes the second WQE; the first one is a Write.
+/// kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
 /// Writes the doorbell into each unit of a pushed WQE.

@@ -151,6 +151,9 @@ class Ddp {
       spec::RqTake take{};  // result of the latest rq_take_req
       std::array<uint32_t, 4> msn{1, 1, 1, 1};
       uint32_t mo = 0;  // offset in the current Send
+      // Bytes of the last Write since the last message on QN 0, and whether it has ended.
+      uint32_t write_len = 0;
+      bool written = true;
       uint32_t inside = 0;
       uint32_t counted = 0;  // not judged yet; without those that entered after a stop
       spec::RecvWqe wqe;
@@ -166,11 +169,11 @@ class Ddp {
       spec::WcStatus receive_status{};  // of a receive that ends here
       uint32_t header = 0;
       uint32_t qn = 0;
-      uint32_t total = 0;  // bytes of the Send so far
+      uint32_t total = 0;  // bytes of the Send so far; of Immediate Data, of the last Write
       bool is_tagged = false, is_last = false;
     };
     Judged header_check(const Qp& q, const RxUlpdu& u) const;
-    void tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
+    void tagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
     void untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
     spec::TptResult place(const Qp& q, uint64_t from, uint32_t length, ExtentList& extents);
     void give_back(ExtentList& extents);

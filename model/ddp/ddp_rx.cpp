@@ -37,6 +37,11 @@ Cause tagged_cause(TptResult r) {
   return Cause::kNone;
 }
 
+/// The four bits that RFC 5040 has.
+spec::RdmapOpcode opcode_of(std::span<const uint8_t> b) {
+  return static_cast<spec::RdmapOpcode>(b[1] & 0x0f);
+}
+
 }  // namespace
 
 /// Checks the header: version, QN, MSN, MO. After an error found here, and after a stop, every
@@ -83,10 +88,14 @@ void Ddp::Rx::received(uint16_t qpn, const spec::RqTakeRsp& take) {
   for (size_t i = 0; i < q.wqe.num_sge; ++i) q.capacity += sges[i]->length;
 }
 
-void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
+void Ddp::Rx::tagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
   const uint32_t length = u.data.size() - j.header;
-  if (length == 0) return;  // no check of STag, TO or rights
   const std::span<const uint8_t> b = u.data.bytes();
+  if (opcode_of(b) == spec::RdmapOpcode::kRdmaWrite) {
+    q.write_len = (q.written ? 0 : q.write_len) + length;
+    q.written = j.is_last;
+  }
+  if (length == 0) return;  // no check of STag, TO or rights
   // Reserved bits are ignored: both, or one where the extensions are enabled.
   const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & (q.persist ? 0x1f : 0x0f));
   j.cause = tagged_cause(ddp_.tpt_.translate(
@@ -108,7 +117,15 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
   const uint64_t from = q.mo;
   const bool over = from + length > UINT32_MAX;  // the message length exceeds 32 bits
   const bool missing = q.receive == Receive::kMissing;
-  j.total = q.mo = static_cast<uint32_t>(from + length);
+  const spec::RdmapOpcode op = opcode_of(u.data.bytes());
+  // Immediate Data takes a receive WQE and places nothing.
+  const bool is_immediate =
+      op == spec::RdmapOpcode::kImmediate || op == spec::RdmapOpcode::kImmediateSe;
+  const uint32_t placed = is_immediate ? 0 : length;
+  q.mo = static_cast<uint32_t>(from + length);
+  j.total = is_immediate ? q.write_len : q.mo;
+  q.write_len = 0;
+  q.written = true;
   if (over) q.failed = true;
   if (j.is_last) {
     q.mo = 0;
@@ -119,11 +136,11 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
         q.take == spec::RqTake::kEmpty ? Cause::kDdpUntaggedNoBuffer : Cause::kLocalCatastrophic;
     if (q.take == spec::RqTake::kFailed) j.receive_status = WcStatus::kFatalErr;
     if (q.take == spec::RqTake::kMalformed) j.receive_status = WcStatus::kLocQpOpErr;
-  } else if (over || from + length > q.capacity) {
+  } else if (over || (placed != 0 && from + placed > q.capacity)) {
     j.cause = Cause::kDdpUntaggedTooLong;
     j.receive_status = WcStatus::kLocLenErr;
     q.capacity = 0;
-  } else if (place(q, from, length, extents) != TptResult::kOk) {  // fault of our own buffer
+  } else if (place(q, from, placed, extents) != TptResult::kOk) {  // fault of our own buffer
     j.cause = Cause::kLocalCatastrophic;
     j.receive_status = WcStatus::kLocProtErr;
     give_back(extents);
@@ -208,9 +225,10 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
                 .kind = verdict.deliver,
                 .slot = verdict.slot,
                 .index = q.wqe.index,
-                .byte_len = verdict.deliver == spec::DeliverKind::kRecv ? j.total : 0,
+                .byte_len = verdict.deliver != spec::DeliverKind::kRead ? j.total : 0,
                 .solicited = verdict.solicited,
-                .status = WcStatus::kSuccess};
+                .status = WcStatus::kSuccess,
+                .immediate = verdict.immediate};
     }
   }
   give_back(extents);

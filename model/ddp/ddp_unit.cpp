@@ -128,12 +128,13 @@ void DdpUnit::step_rx() {
       return;  // receive_ready() wakes this stage
     }
     ddp_.rx.received(front.hdr.qpn, *rsp);
-    latency += t.rx_take + u_.timing.qp.rq_take;
   }
+  const Cycle taken = begins ? t.rx_take + u_.timing.qp.rq_take : 0;
+  latency += taken;
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;
   u_.rdmap->arriving(t.rx_header + t.rx_check);
-  judged_in_ = t.rx_header + t.rx_check + u_.timing.rdmap.verdict;
+  judged_in_ = t.rx_header + taken + t.rx_check + u_.timing.rdmap.verdict;
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
   judged_in_ = 0;
   u_.rdmap->arriving(0);

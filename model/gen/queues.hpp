@@ -19,7 +19,7 @@ namespace rnic::spec {
 /// architecture 13; rdma-core libibverbs/verbs.h enum ibv_wr_opcode
 enum class WrOpcode : uint8_t {
   kRdmaWrite = 0x0,  // RDMA Write.
-  kRdmaWriteWithImm = 0x1,  // Reserved for the extensions.
+  kRdmaWriteWithImm = 0x1,  // Immediate Data that ends a Write with Immediate: length 8, inline. Its Write is the WQE before it.
   kSend = 0x2,  // Send; with the solicited flag Send with SE.
   kSendWithImm = 0x3,  // Never valid on iWARP.
   kRdmaRead = 0x4,  // RDMA Read; one SGE.
@@ -30,11 +30,13 @@ enum class WrOpcode : uint8_t {
   kSendWithInv = 0x9,  // Reserved for memory windows.
   kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
   kAtomicWrite = 0xf,  // Atomic Write; length 8, inline: the value.
+  kImmediate = 0x80,  // Immediate Data; length 8, inline; with the solicited flag Immediate Data with SE. Our extension of verbs.
 };
-inline constexpr std::array<WrOpcode, 12> kAllWrOpcode = {{
+inline constexpr std::array<WrOpcode, 13> kAllWrOpcode = {{
     WrOpcode::kRdmaWrite, WrOpcode::kRdmaWriteWithImm, WrOpcode::kSend, WrOpcode::kSendWithImm,
     WrOpcode::kRdmaRead, WrOpcode::kAtomicCmpAndSwp, WrOpcode::kAtomicFetchAndAdd, WrOpcode::kLocalInv,
-    WrOpcode::kBindMw, WrOpcode::kSendWithInv, WrOpcode::kFlush, WrOpcode::kAtomicWrite}};
+    WrOpcode::kBindMw, WrOpcode::kSendWithInv, WrOpcode::kFlush, WrOpcode::kAtomicWrite,
+    WrOpcode::kImmediate}};
 constexpr std::string_view to_string(WrOpcode v) {
   switch (v) {
     case WrOpcode::kRdmaWrite: return "rdma_write";
@@ -49,6 +51,7 @@ constexpr std::string_view to_string(WrOpcode v) {
     case WrOpcode::kSendWithInv: return "send_with_inv";
     case WrOpcode::kFlush: return "flush";
     case WrOpcode::kAtomicWrite: return "atomic_write";
+    case WrOpcode::kImmediate: return "immediate";
   }
   return "unknown";
 }
@@ -64,10 +67,12 @@ enum class WcOpcode : uint8_t {
   kFlush = 0x8,  // RDMA Flush.
   kAtomicWrite = 0x9,  // Atomic Write.
   kRecv = 0x80,  // Receive.
+  kRecvRdmaWithImm = 0x81,  // Receive that took Immediate Data. byte_len: bytes of the last Write of the QP since its last message on QN 0.
 };
-inline constexpr std::array<WcOpcode, 8> kAllWcOpcode = {{
+inline constexpr std::array<WcOpcode, 9> kAllWcOpcode = {{
     WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kCompSwap,
-    WcOpcode::kFetchAdd, WcOpcode::kFlush, WcOpcode::kAtomicWrite, WcOpcode::kRecv}};
+    WcOpcode::kFetchAdd, WcOpcode::kFlush, WcOpcode::kAtomicWrite, WcOpcode::kRecv,
+    WcOpcode::kRecvRdmaWithImm}};
 constexpr std::string_view to_string(WcOpcode v) {
   switch (v) {
     case WcOpcode::kSend: return "send";
@@ -78,6 +83,7 @@ constexpr std::string_view to_string(WcOpcode v) {
     case WcOpcode::kFlush: return "flush";
     case WcOpcode::kAtomicWrite: return "atomic_write";
     case WcOpcode::kRecv: return "recv";
+    case WcOpcode::kRecvRdmaWithImm: return "recv_rdma_with_imm";
   }
   return "unknown";
 }

@@ -192,14 +192,16 @@ enum class DeliverKind : uint8_t {
   kNothing = 0x0,  // Nothing: not the last segment, or a Write.
   kRecv = 0x1,  // A receive is complete.
   kRead = 0x2,  // A Read or Flush is complete.
+  kImmediate = 0x3,  // A receive is complete that took Immediate Data.
 };
-inline constexpr std::array<DeliverKind, 3> kAllDeliverKind = {{
-    DeliverKind::kNothing, DeliverKind::kRecv, DeliverKind::kRead}};
+inline constexpr std::array<DeliverKind, 4> kAllDeliverKind = {{
+    DeliverKind::kNothing, DeliverKind::kRecv, DeliverKind::kRead, DeliverKind::kImmediate}};
 constexpr std::string_view to_string(DeliverKind v) {
   switch (v) {
     case DeliverKind::kNothing: return "nothing";
     case DeliverKind::kRecv: return "recv";
     case DeliverKind::kRead: return "read";
+    case DeliverKind::kImmediate: return "immediate";
   }
   return "unknown";
 }
@@ -2852,7 +2854,8 @@ struct RxSegment {
 };
 
 /// In order. accept 0: drop. place: its payload goes to memory. slot: of the Read, Flush or Atomic
-/// Write that completes.
+/// Write that completes. immediate: the 8 bytes of Immediate Data, the first on the wire in the top
+/// bits.
 /// architecture 5
 /// From rdmap to ddp.
 struct RxVerdict {
@@ -2861,28 +2864,31 @@ struct RxVerdict {
   DeliverKind deliver{};
   uint8_t solicited = 0;  // 1 bit
   uint8_t slot = 0;  // 8 bits
+  uint64_t immediate = 0;  // 64 bits
 
   static constexpr std::string_view kName = "rx_verdict";
-  static constexpr size_t kBits = 13;
+  static constexpr size_t kBits = 77;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RxVerdict&, const RxVerdict&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<12, 1>(w.data(), accept);
-    base::put_bits<11, 1>(w.data(), place);
-    base::put_bits<9, 2>(w.data(), static_cast<uint64_t>(deliver));
-    base::put_bits<8, 1>(w.data(), solicited);
-    base::put_bits<0, 8>(w.data(), slot);
+    base::put_bits<76, 1>(w.data(), accept);
+    base::put_bits<75, 1>(w.data(), place);
+    base::put_bits<73, 2>(w.data(), static_cast<uint64_t>(deliver));
+    base::put_bits<72, 1>(w.data(), solicited);
+    base::put_bits<64, 8>(w.data(), slot);
+    base::put_bits<0, 64>(w.data(), immediate);
     return w;
   }
   static RxVerdict from_words(const uint32_t* w) {
     RxVerdict s;
-    s.accept = static_cast<uint8_t>(base::get_bits<12, 1>(w));
-    s.place = static_cast<uint8_t>(base::get_bits<11, 1>(w));
-    s.deliver = static_cast<DeliverKind>(base::get_bits<9, 2>(w));
-    s.solicited = static_cast<uint8_t>(base::get_bits<8, 1>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<0, 8>(w));
+    s.accept = static_cast<uint8_t>(base::get_bits<76, 1>(w));
+    s.place = static_cast<uint8_t>(base::get_bits<75, 1>(w));
+    s.deliver = static_cast<DeliverKind>(base::get_bits<73, 2>(w));
+    s.solicited = static_cast<uint8_t>(base::get_bits<72, 1>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<64, 8>(w));
+    s.immediate = static_cast<uint64_t>(base::get_bits<0, 64>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -2892,12 +2898,13 @@ struct RxVerdict {
     fmt::format_to(std::back_inserter(s), " deliver={}", to_string(deliver));
     fmt::format_to(std::back_inserter(s), " solicited={}", solicited);
     fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " immediate={}", immediate);
     return s;
   }
 };
 
-/// Placed, and to be reported: a receive (index, byte_len, status) or a Read, Flush or Atomic Write
-/// (slot).
+/// Placed, and to be reported: a receive (index, byte_len, status; immediate) or a Read, Flush or
+/// Atomic Write (slot).
 /// architecture 5
 /// From ddp to qp.
 struct RxDone {
@@ -2908,32 +2915,35 @@ struct RxDone {
   uint32_t byte_len = 0;  // 32 bits
   uint8_t solicited = 0;  // 1 bit
   WcStatus status{};
+  uint64_t immediate = 0;  // 64 bits
 
   static constexpr std::string_view kName = "rx_done";
-  static constexpr size_t kBits = 83;
+  static constexpr size_t kBits = 147;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RxDone&, const RxDone&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<67, 16>(w.data(), qpn);
-    base::put_bits<65, 2>(w.data(), static_cast<uint64_t>(kind));
-    base::put_bits<57, 8>(w.data(), slot);
-    base::put_bits<41, 16>(w.data(), index);
-    base::put_bits<9, 32>(w.data(), byte_len);
-    base::put_bits<8, 1>(w.data(), solicited);
-    base::put_bits<0, 8>(w.data(), static_cast<uint64_t>(status));
+    base::put_bits<131, 16>(w.data(), qpn);
+    base::put_bits<129, 2>(w.data(), static_cast<uint64_t>(kind));
+    base::put_bits<121, 8>(w.data(), slot);
+    base::put_bits<105, 16>(w.data(), index);
+    base::put_bits<73, 32>(w.data(), byte_len);
+    base::put_bits<72, 1>(w.data(), solicited);
+    base::put_bits<64, 8>(w.data(), static_cast<uint64_t>(status));
+    base::put_bits<0, 64>(w.data(), immediate);
     return w;
   }
   static RxDone from_words(const uint32_t* w) {
     RxDone s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<67, 16>(w));
-    s.kind = static_cast<DeliverKind>(base::get_bits<65, 2>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<57, 8>(w));
-    s.index = static_cast<uint16_t>(base::get_bits<41, 16>(w));
-    s.byte_len = static_cast<uint32_t>(base::get_bits<9, 32>(w));
-    s.solicited = static_cast<uint8_t>(base::get_bits<8, 1>(w));
-    s.status = static_cast<WcStatus>(base::get_bits<0, 8>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<131, 16>(w));
+    s.kind = static_cast<DeliverKind>(base::get_bits<129, 2>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<121, 8>(w));
+    s.index = static_cast<uint16_t>(base::get_bits<105, 16>(w));
+    s.byte_len = static_cast<uint32_t>(base::get_bits<73, 32>(w));
+    s.solicited = static_cast<uint8_t>(base::get_bits<72, 1>(w));
+    s.status = static_cast<WcStatus>(base::get_bits<64, 8>(w));
+    s.immediate = static_cast<uint64_t>(base::get_bits<0, 64>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -2945,6 +2955,7 @@ struct RxDone {
     fmt::format_to(std::back_inserter(s), " byte_len={}", byte_len);
     fmt::format_to(std::back_inserter(s), " solicited={}", solicited);
     fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
+    fmt::format_to(std::back_inserter(s), " immediate={}", immediate);
     return s;
   }
 };

@@ -52,6 +52,7 @@ constexpr uint32_t operand_bytes(WrOpcode op) {
 constexpr WcOpcode completion_of(WrOpcode op) {
   switch (op) {
     case WrOpcode::kRdmaWrite:
+    case WrOpcode::kRdmaWriteWithImm:
       return WcOpcode::kRdmaWrite;
     case WrOpcode::kRdmaRead:
       return WcOpcode::kRdmaRead;
@@ -253,7 +254,11 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   const bool is_flush = op == WrOpcode::kFlush;
-  if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && !asks_peer(w.opcode)) return true;
+  if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && !is_immediate(op) &&
+      !asks_peer(w.opcode))
+    return true;
+  if (is_immediate(op) && (!is_inline || w.num_sge != 0 || w.length != sizeof(uint64_t)))
+    return true;
   if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
   if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
@@ -529,14 +534,17 @@ void Qp::rx_done(const spec::RxDone& d) {
     return wr_done({.qpn = d.qpn, .slot = d.slot});
   }
   c.rq.retired = static_cast<uint16_t>(d.index + 1);
-  out_.cqe_req({.cqn = c.rq.cqn,
-                .entry = {.qpn = d.qpn,
-                          .opcode = WcOpcode::kRecv,
-                          .byte_len = d.byte_len,
-                          .index = d.index,
-                          .status = d.status,
-                          .is_recv = 1,
-                          .solicited = d.solicited}});
+  out_.cqe_req(
+      {.cqn = c.rq.cqn,
+       .entry = {.qpn = d.qpn,
+                 .opcode = d.kind == spec::DeliverKind::kImmediate ? WcOpcode::kRecvRdmaWithImm
+                                                                   : WcOpcode::kRecv,
+                 .byte_len = d.byte_len,
+                 .index = d.index,
+                 .status = d.status,
+                 .is_recv = 1,
+                 .solicited = d.solicited,
+                 .immediate = d.immediate}});
 }
 
 }  // namespace rnic::model

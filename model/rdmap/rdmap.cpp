@@ -134,6 +134,9 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
     m.hdr.opcode = RdmapOpcode::kRdmaWrite;
     m.hdr.stag = w.remote_stag;
     m.hdr.tagged_offset = w.remote_to;
+  } else if (is_immediate(w.opcode)) {  // RFC 7306 section 6
+    m.hdr.opcode = w.is_solicited != 0 ? RdmapOpcode::kImmediateSe : RdmapOpcode::kImmediate;
+    m.hdr.qn = spec::kQnSend;
   } else {
     m.hdr.opcode = w.is_solicited != 0 ? RdmapOpcode::kSendSe : RdmapOpcode::kSend;
     m.hdr.qn = spec::kQnSend;

@@ -22,6 +22,8 @@ bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
       return tagged;
     case RdmapOpcode::kSend:
     case RdmapOpcode::kSendSe:
+    case RdmapOpcode::kImmediate:
+    case RdmapOpcode::kImmediateSe:
       return !tagged && qn == spec::kQnSend;
     case RdmapOpcode::kReadRequest:
     case RdmapOpcode::kFlushRequest:
@@ -110,6 +112,13 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
       if (last) v.deliver = DeliverKind::kRecv;
       v.solicited = last && op == RdmapOpcode::kSendSe;
       break;
+    case RdmapOpcode::kImmediate:
+    case RdmapOpcode::kImmediateSe:  // RFC 7306 section 6.1: delivered, not placed
+      if (length != sizeof(uint64_t) || !last) return Cause::kRdmapLength;
+      v.deliver = DeliverKind::kImmediate;
+      v.solicited = op == RdmapOpcode::kImmediateSe;
+      v.immediate = base::load_be<uint64_t>(&s.head[kUntagged]);
+      return Cause::kNone;
     default:
       break;  // RDMA Write
   }

@@ -13,6 +13,11 @@
 
 namespace rnic::model {
 
+/// Send WQEs that carry Immediate Data: on their own, or at the end of a Write with Immediate.
+constexpr bool is_immediate(spec::WrOpcode op) {
+  return op == spec::WrOpcode::kImmediate || op == spec::WrOpcode::kRdmaWriteWithImm;
+}
+
 /// Why memory is read or written. Units set it and the follower finds reads by it; the model itself
 /// does not depend on it.
 enum class Purpose : uint8_t {

@@ -256,6 +256,7 @@ module ddp_rx (
   logic [7:0]  deliver_status, deliver_slot;
   logic [1:0]  deliver_kind;
   logic [31:0] deliver_total;
+  logic [63:0] deliver_immediate;
 
   ddp_rx_place u_place (
     .clk_i, .rst_ni,
@@ -272,7 +273,8 @@ module ddp_rx (
     .deliver_valid_o(deliver_valid), .deliver_ready_i(deliver_ready), .deliver_qpn_o(deliver_qpn),
     .deliver_placed_o(deliver_placed), .deliver_failed_o(deliver_failed), .deliver_report_o(deliver_report),
     .deliver_status_o(deliver_status), .deliver_kind_o(deliver_kind), .deliver_slot_o(deliver_slot),
-    .deliver_solicited_o(deliver_solicited), .deliver_index_o(deliver_index), .deliver_total_o(deliver_total)
+    .deliver_solicited_o(deliver_solicited), .deliver_index_o(deliver_index), .deliver_total_o(deliver_total),
+    .deliver_immediate_o(deliver_immediate)
   );
 
   ddp_rx_deliver u_deliver (
@@ -282,6 +284,7 @@ module ddp_rx (
     .deliver_placed_i(deliver_placed), .deliver_failed_i(deliver_failed), .deliver_report_i(deliver_report),
     .deliver_status_i(deliver_status), .deliver_kind_i(deliver_kind), .deliver_slot_i(deliver_slot),
     .deliver_solicited_i(deliver_solicited), .deliver_index_i(deliver_index), .deliver_total_i(deliver_total),
+    .deliver_immediate_i(deliver_immediate),
     .place_done_valid_i, .place_done_ready_o, .place_done_i,
     .rx_done_valid_o, .rx_done_ready_i, .rx_done_o,
     .out_o(rx_out_o), .report_o(rx_report_o)

@@ -39,6 +39,7 @@ module ddp_rx_deliver (
   input  logic         deliver_solicited_i,
   input  logic [15:0]  deliver_index_i,
   input  logic [31:0]  deliver_total_i,
+  input  logic [63:0]  deliver_immediate_i,
   // from host_if: always taken
   input  logic                     place_done_valid_i,
   output logic                     place_done_ready_o,
@@ -53,22 +54,23 @@ module ddp_rx_deliver (
 );
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
   localparam int unsigned Depth  = 4 * rnic_pkg::FifoDepth;
-  localparam int unsigned EntryW = 16 + 3 + 8 + 2 + 8 + 1 + 16 + 32;
+  localparam int unsigned EntryW = 16 + 3 + 8 + 2 + 8 + 1 + 16 + 32 + 64;
 
   logic        entry_valid, placed, failed, report, solicited, pop;
   logic [15:0] qpn, index;
   logic [7:0]  status, slot;
   logic [1:0]  kind;
   logic [31:0] total;
+  logic [63:0] immediate;
   logic [$clog2(Depth+1)-1:0] unused_entries;
 
   stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(deliver_valid_i), .ready_o(deliver_ready_o),
     .data_i({deliver_qpn_i, deliver_placed_i, deliver_failed_i, deliver_report_i, deliver_status_i, deliver_kind_i,
-             deliver_slot_i, deliver_solicited_i, deliver_index_i, deliver_total_i}),
+             deliver_slot_i, deliver_solicited_i, deliver_index_i, deliver_total_i, deliver_immediate_i}),
     .valid_o(entry_valid), .ready_i(pop),
-    .data_o({qpn, placed, failed, report, status, kind, slot, solicited, index, total}),
+    .data_o({qpn, placed, failed, report, status, kind, slot, solicited, index, total, immediate}),
     .count_o(unused_entries)
   );
 
@@ -94,7 +96,7 @@ module ddp_rx_deliver (
   assign look        = go && report && !look_q;
   assign done_valid  = go && (report ? look_q && !was_failed : kind != iwarp_pkg::DelNothing);
   assign pop         = go && !look && (!done_valid || done_ready);
-  assign out_total   = !report && kind == iwarp_pkg::DelRecv ? total : '0;
+  assign out_total   = !report && kind != iwarp_pkg::DelRead ? total : '0;
   assign out_kind    = report ? iwarp_pkg::DelRecv : kind;
   assign out_o       = pop;
   assign report_o    = done_valid && done_ready;
@@ -115,7 +117,8 @@ module ddp_rx_deliver (
   stream_reg #(.Width(iwarp_pkg::RxDoneWidth)) u_out (
     .clk_i, .rst_ni,
     .valid_i(done_valid), .ready_o(done_ready),
-    .data_i({qpn, out_kind, report ? 8'd0 : slot, index, out_total, solicited && !report, status}),
+    .data_i({qpn, out_kind, report ? 8'd0 : slot, index, out_total, solicited && !report, status,
+             report ? 64'd0 : immediate}),
     .valid_o(rx_done_valid_o), .ready_i(rx_done_ready_i), .data_o(rx_done_o)
   );
 

@@ -11,8 +11,12 @@
 //    not the next, an MO that is not the next byte.
 // 2. A Send that passes 2^32 bytes is longer than any buffer (item_over).
 // 3. The table holds for each QP: running, an error was found here, the next MSN of QN 0 to 3,
-//    whether QN 0 has an open message and its MO, the PD, and whether the extensions are enabled.
-// 4. After a QP's first error, and while a QP is not running, segments request nothing. They carry
+//    whether QN 0 has an open message and its MO, the PD, whether the extensions are enabled, and
+//    the bytes of the last Write and whether it has ended.
+// 4. Immediate Data (opcodes 8 and 9 on QN 0) takes a receive WQE and places nothing: its payload
+//    length is 0 from here on. Its total is the length of the QP's last Write since its last message
+//    on QN 0, which the table counts.
+// 5. After a QP's first error, and while a QP is not running, segments request nothing. They carry
 //    the cause local_catastrophic, and rdmap drops them.
 //
 // Latency: 1 cycle.
@@ -66,7 +70,8 @@ module ddp_rx_header (
   output logic         item_take_o,   // the first segment: its receive WQE arrives on rq_take_rsp
   output logic         item_last_o,
   output logic [15:0]  item_length_o,    // of the payload
-  output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment
+  output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment; of
+                                         // Immediate Data, bytes of the last Write
   output logic         item_over_o,      // of a Send: those bytes do not fit in 32 bits
   output logic [31:0]  item_stag_o,
   output logic [63:0]  item_to_o,
@@ -107,6 +112,8 @@ module ddp_rx_header (
     logic [31:0] msn3;
     logic [15:0] pd;
     logic        persist;
+    logic        written;    // the last Write has ended
+    logic [31:0] write_len;  // its bytes
   } state_t;
 
   state_t      state, state_d;
@@ -157,7 +164,7 @@ module ddp_rx_header (
   logic [7:0]  cause;
   logic [31:0] msn_next, mo_next;
   logic [32:0] total;
-  logic        send;
+  logic        send, is_immediate;
 
   always_comb begin
     case (qn_q[1:0])
@@ -184,7 +191,8 @@ module ddp_rx_header (
     else if (mo_q != mo_next)                        cause = iwarp_pkg::CauseDdpUntaggedMo;
   end
 
-  assign send = cause == iwarp_pkg::CauseNone && !tagged_q && qn_q == rnic_pkg::QnSend;
+  assign send         = cause == iwarp_pkg::CauseNone && !tagged_q && qn_q == rnic_pkg::QnSend;
+  assign is_immediate = {1'b0, opcode_q} == iwarp_pkg::OpImmediate || {1'b0, opcode_q} == iwarp_pkg::OpImmediateSe;
 
   always_comb begin
     state_d = state;
@@ -192,8 +200,10 @@ module ddp_rx_header (
       state_d.failed = 1'b1;
     end else if (!tagged_q) begin
       if (send) begin
-        state_d.open = !last_q;
-        state_d.mo   = total[31:0];
+        state_d.open      = !last_q;
+        state_d.mo        = total[31:0];
+        state_d.written   = 1'b1;
+        state_d.write_len = '0;
         if (total[32]) state_d.failed = 1'b1;
       end
       case (qn_q[1:0])
@@ -202,6 +212,9 @@ module ddp_rx_header (
         2'd2:    state_d.msn2 = state.msn2 + 32'(last_q);
         default: state_d.msn3 = state.msn3 + 32'(last_q);
       endcase
+    end else if ({1'b0, opcode_q} == iwarp_pkg::OpRdmaWrite) begin
+      state_d.written   = last_q;
+      state_d.write_len = (state.written ? '0 : state.write_len) + 32'(length_q);
     end
   end
 
@@ -217,8 +230,8 @@ module ddp_rx_header (
   assign item_tagged_o = cause == iwarp_pkg::CauseNone && tagged_q && length_q != '0;
   assign item_recv_o   = send;
   assign item_last_o   = last_q;
-  assign item_length_o = length_q;
-  assign item_total_o  = total[31:0];
+  assign item_length_o = send && is_immediate ? '0 : length_q;
+  assign item_total_o  = send && is_immediate ? state.write_len : total[31:0];
   assign item_over_o   = send && total[32];
   assign item_stag_o   = stag_q;
   assign item_to_o     = to_q;
@@ -233,7 +246,7 @@ module ddp_rx_header (
   logic [QpW-1:0]   waddr;
   logic [$bits(state)-1:0] rdata;
 
-  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, 32'd1, ctl_pd_i, ctl_persist_i};
+  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, 32'd1, ctl_pd_i, ctl_persist_i, 1'b1, 32'd0};
   assign we        = clear_i || ctl_fire || finish;
   assign waddr     = clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn_q[QpW-1:0];
 

@@ -70,7 +70,8 @@ module ddp_rx_place (
   output logic [7:0]   deliver_slot_o,
   output logic         deliver_solicited_o,
   output logic [15:0]  deliver_index_o,
-  output logic [31:0]  deliver_total_o
+  output logic [31:0]  deliver_total_o,
+  output logic [63:0]  deliver_immediate_o
 );
   localparam int unsigned PendDepth  = 2 * rnic_pkg::FifoDepth;
   localparam int unsigned PendW      = 16 + 3 + 8 + 16 + 16 + 32;
@@ -133,6 +134,7 @@ module ddp_rx_place (
   assign deliver_solicited_o = rx_verdict_i.solicited;
   assign deliver_index_o     = index;
   assign deliver_total_o     = total;
+  assign deliver_immediate_o = rx_verdict_i.immediate;
 
   // Beats.
   logic beat_go;

@@ -76,7 +76,8 @@ package iwarp_pkg;
     WrBindMw = 8'h8,
     WrSendWithInv = 8'h9,
     WrFlush = 8'he,
-    WrAtomicWrite = 8'hf
+    WrAtomicWrite = 8'hf,
+    WrImmediate = 8'h80
   } wr_opcode_e;
 
   // What completed; values are verbs'.
@@ -90,7 +91,8 @@ package iwarp_pkg;
     WcoFetchAdd = 8'h4,
     WcoFlush = 8'h8,
     WcoAtomicWrite = 8'h9,
-    WcoRecv = 8'h80
+    WcoRecv = 8'h80,
+    WcoRecvRdmaWithImm = 8'h81
   } wc_opcode_e;
 
   // QP states in hardware.
@@ -269,7 +271,8 @@ package iwarp_pkg;
   typedef enum logic [1:0] {
     DelNothing = 2'h0,
     DelRecv = 2'h1,
-    DelRead = 2'h2
+    DelRead = 2'h2,
+    DelImmediate = 2'h3
   } deliver_kind_e;
 
   // What llp_if tells qp about a connection in RDMA mode.
@@ -1858,23 +1861,25 @@ package iwarp_pkg;
   } rx_segment_t;
 
   // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read, Flush or Atomic
-  // Write that completes.
+  // Write that completes. immediate: the 8 bytes of Immediate Data, the first on the wire in the
+  // top bits.
   //   architecture 5
   //   from rdmap to ddp
-  localparam int unsigned RxVerdictWidth = 13;
+  localparam int unsigned RxVerdictWidth = 77;
   typedef struct packed {
     logic accept;
     logic place;
     deliver_kind_e deliver;
     logic solicited;
     logic [7:0] slot;
+    logic [63:0] immediate;
   } rx_verdict_t;
 
-  // Placed, and to be reported: a receive (index, byte_len, status) or a Read, Flush or Atomic
-  // Write (slot).
+  // Placed, and to be reported: a receive (index, byte_len, status; immediate) or a Read, Flush or
+  // Atomic Write (slot).
   //   architecture 5
   //   from ddp to qp
-  localparam int unsigned RxDoneWidth = 83;
+  localparam int unsigned RxDoneWidth = 147;
   typedef struct packed {
     logic [15:0] qpn;
     deliver_kind_e kind;
@@ -1883,6 +1888,7 @@ package iwarp_pkg;
     logic [31:0] byte_len;
     logic solicited;
     wc_status_e status;
+    logic [63:0] immediate;
   } rx_done_t;
 
   // A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask

@@ -53,6 +53,7 @@
     logic         is_last; \
     logic         is_response; \
     logic         is_send; \
+    logic         is_immediate; \
     logic         is_solicited; \
     logic         is_request; \
     logic         is_terminate; \
@@ -68,7 +69,7 @@
     logic [367:0] net; \
     logic [191:0] more; \
   }
-`define RNIC_RDMAP_SEGMENT_W (12 + 48 + 96 + 368 + 192)
+`define RNIC_RDMAP_SEGMENT_W (13 + 48 + 96 + 368 + 192)
 
 // rdmap_row to rdmap_judge: an operation whose row is updated. first, last: of the ORD entries that
 // a Terminate is compared with. work: the QP enters the work list. fails: the QP fails without

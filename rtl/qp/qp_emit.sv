@@ -184,7 +184,7 @@ module qp_emit #(
   assign win_length_o   = is_add || is_swap ? 32'd8 : hdr.length;
   always_comb begin
     win_opcode_o = 3'd0;
-    if (hdr.opcode == iwarp_pkg::WrRdmaWrite) win_opcode_o = 3'd1;
+    if (hdr.opcode == iwarp_pkg::WrRdmaWrite || hdr.opcode == iwarp_pkg::WrRdmaWriteWithImm) win_opcode_o = 3'd1;
     if (is_read)                              win_opcode_o = 3'd2;
     if (is_flush)                             win_opcode_o = 3'd3;
     if (is_add)                               win_opcode_o = 3'd4;

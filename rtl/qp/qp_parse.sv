@@ -123,13 +123,14 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_read, is_flush, is_atomic, is_store, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
 
   assign is_write  = hdr_q.opcode == iwarp_pkg::WrRdmaWrite;
   assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend;
+  assign is_imm    = hdr_q.opcode == iwarp_pkg::WrRdmaWriteWithImm || hdr_q.opcode == iwarp_pkg::WrImmediate;
   assign is_read   = hdr_q.opcode == iwarp_pkg::WrRdmaRead;
   assign is_flush  = hdr_q.opcode == iwarp_pkg::WrFlush;
   assign is_atomic = hdr_q.opcode == iwarp_pkg::WrAtomicCmpAndSwp || hdr_q.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
@@ -141,7 +142,7 @@ module qp_parse #(
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
-    malformed = !(is_write || is_send || asks_peer) || hdr_q.flags[7:4] != '0 ||
+    malformed = !(is_write || is_send || is_imm || asks_peer) || hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
                 (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
@@ -150,6 +151,7 @@ module qp_parse #(
                                ord_q == '0 || (!is_read && !persist_q) ||
                                (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) || sge.length != 32'd8)) ||
                                (is_store && hdr_q.length != 32'd8);
+    if (is_imm) malformed = malformed || !is_inline || hdr_q.num_sge != '0 || hdr_q.length != 32'd8;
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
     missing   = 7'(hdr_q.units) > have_q;

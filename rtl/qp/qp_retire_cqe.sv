@@ -18,7 +18,7 @@ module qp_retire_cqe #(
   // from qp_retire: kind, at most one
   input  logic            put_own_i,        // of a send WQE: opcode and length come from the window
   input  logic            put_flush_sq_i,
-  input  logic            put_recv_i,       // of a receive: byte_len, solicited
+  input  logic            put_recv_i,       // of a receive: byte_len, solicited, immediate
   input  logic            put_flush_rq_i,
   input  logic [QpnW-1:0] qpn_i,
   input  logic [15:0]     send_cq_i,
@@ -29,6 +29,8 @@ module qp_retire_cqe #(
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
+  input  logic            has_imm_i,        // the receive took Immediate Data: imm
+  input  logic [63:0]     imm_i,
   output logic [2:0]      count_o,
   // to cq
   output logic            cqe_req_valid_o,
@@ -41,8 +43,8 @@ module qp_retire_cqe #(
   iwarp_pkg::cqe_t     entry;
   iwarp_pkg::rx_done_t bits;   // to assign an enum from bits: as a member of a struct
 
-  assign bits        = {{(iwarp_pkg::RxDoneWidth - 8){1'b0}}, status_i};
-  assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len, bits.solicited};
+  assign bits        = {{(iwarp_pkg::RxDoneWidth - 72){1'b0}}, status_i, 64'd0};
+  assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len, bits.solicited, bits.immediate};
   assign is_recv     = put_recv_i || put_flush_rq_i;
   assign put         = put_own_i || put_flush_sq_i || is_recv;
 
@@ -55,7 +57,7 @@ module qp_retire_cqe #(
     entry.solicited = put_recv_i && solicited_i;
     entry.opcode    = iwarp_pkg::WcoSend;
     if (is_recv) begin
-      entry.opcode = iwarp_pkg::WcoRecv;
+      entry.opcode = put_recv_i && has_imm_i ? iwarp_pkg::WcoRecvRdmaWithImm : iwarp_pkg::WcoRecv;
     end else if (put_own_i) begin
       case (win_opcode_i)
         3'd1:    entry.opcode = iwarp_pkg::WcoRdmaWrite;
@@ -67,6 +69,7 @@ module qp_retire_cqe #(
         default: entry.opcode = iwarp_pkg::WcoSend;
       endcase
     end
+    if (put_recv_i && has_imm_i) entry.immediate = imm_i;
     if (put_recv_i)     entry.byte_len = byte_len_i;
     else if (put_own_i) entry.byte_len = win_length_i;
   end

@@ -121,6 +121,8 @@ module rdmap_judge #(
       verdict_o        = deed.verdict;
       verdict_o.accept = 1'b1;
       verdict_o.slot   = ord_slot_i;
+      if (verdict_o.deliver == iwarp_pkg::DelImmediate)
+        verdict_o.immediate = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: 64];   // after the DDP header
     end
   end
 

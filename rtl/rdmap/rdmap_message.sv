@@ -83,6 +83,8 @@ module rdmap_message #(
       end
       iwarp_pkg::WrSend:
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
+      iwarp_pkg::WrRdmaWriteWithImm, iwarp_pkg::WrImmediate:
+        hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpImmediateSe : iwarp_pkg::OpImmediate;
       default: begin
         hdr_o.opcode        = iwarp_pkg::OpRdmaWrite;
         hdr_o.is_tagged     = 1'b1;

@@ -167,9 +167,10 @@ module rdmap_row #(
         deed.by_msn     = seg.has_msn;
         deed.kind       = seg.kind;
         deed.is_request = accepts;
-        verdict.place     = seg.payload != '0 && !seg.is_request && seg.kind == rnic_pkg::KindRead;
-        verdict.solicited = seg.is_send && seg.is_solicited && seg.is_last;
+        verdict.place     = seg.payload != '0 && !seg.is_request && !seg.is_immediate && seg.kind == rnic_pkg::KindRead;
+        verdict.solicited = (seg.is_send || seg.is_immediate) && seg.is_solicited && seg.is_last;
         if (seg.is_send && seg.is_last)          verdict.deliver = iwarp_pkg::DelRecv;
+        else if (seg.is_immediate)               verdict.deliver = iwarp_pkg::DelImmediate;
         // The value of an Atomic Response goes through rdmap_atomic.
         else if (seg.is_response && seg.is_last && seg.kind != rnic_pkg::KindAtomic)
                                                  verdict.deliver = iwarp_pkg::DelRead;

@@ -44,7 +44,7 @@ module rdmap_rx #(
   assign {shown_stag, shown_to} = net[559 - SinkAt -: 96];
 
   // RFC 5040 section 4.3: which opcode is allowed on which kind of segment.
-  logic is_tagged, is_write, is_response, is_send, is_request, is_terminate;
+  logic is_tagged, is_write, is_response, is_send, is_immediate, is_request, is_terminate;
   logic is_read, is_flush, is_atomic, is_atomic_write, is_flushed, is_atomic_done, is_written;
   logic on_request, on_response, flush_bad, write_bad, aop_bad, length_bad, is_read_done;
   iwarp_pkg::flush_request_t        flush;
@@ -58,6 +58,8 @@ module rdmap_rx #(
   assign is_write     = is_tagged && op == iwarp_pkg::OpRdmaWrite;
   assign is_read_done = is_tagged && op == iwarp_pkg::OpReadResponse;
   assign is_send      = !is_tagged && (op == iwarp_pkg::OpSend || op == iwarp_pkg::OpSendSe) &&
+                        untagged.qn == rnic_pkg::QnSend;
+  assign is_immediate = !is_tagged && (op == iwarp_pkg::OpImmediate || op == iwarp_pkg::OpImmediateSe) &&
                         untagged.qn == rnic_pkg::QnSend;
   assign is_terminate = !is_tagged && op == iwarp_pkg::OpTerminate && untagged.qn == rnic_pkg::QnTerminate;
   assign is_read      = on_request && op == iwarp_pkg::OpReadRequest;
@@ -84,6 +86,7 @@ module rdmap_rx #(
                            (is_atomic && segment_i.ulpdu_length != 16'd70) ||
                            (is_atomic_write && (segment_i.ulpdu_length != 16'd42 || write_bad)) ||
                            (is_atomic_done && segment_i.ulpdu_length != 16'd30) ||
+                           (is_immediate && (segment_i.ulpdu_length != 16'd26 || !tagged_hdr.is_last)) ||
                            ((is_flushed || is_written) && segment_i.ulpdu_length != 16'd18) ||
                            ((is_request || (is_response && !is_read_done)) && !tagged_hdr.is_last);
 
@@ -93,7 +96,7 @@ module rdmap_rx #(
       cause_o = segment_i.cause;
     end else if (tagged_hdr.rv != rnic_pkg::RvIetf) begin
       cause_o = iwarp_pkg::CauseRdmapVersion;
-    end else if (!(is_write || is_response || is_send || is_request || is_terminate)) begin
+    end else if (!(is_write || is_response || is_send || is_immediate || is_request || is_terminate)) begin
       cause_o = iwarp_pkg::CauseRdmapOpcode;
     end else if (length_bad) begin
       cause_o = iwarp_pkg::CauseRdmapLength;
@@ -109,7 +112,8 @@ module rdmap_rx #(
     s.is_last      = tagged_hdr.is_last;
     s.is_response  = is_response;
     s.is_send      = is_send;
-    s.is_solicited = op == iwarp_pkg::OpSendSe;
+    s.is_immediate = is_immediate;
+    s.is_solicited = op == iwarp_pkg::OpSendSe || op == iwarp_pkg::OpImmediateSe;
     s.is_request   = is_request;
     s.is_terminate = is_terminate;
     s.ulpdu_length = segment_i.ulpdu_length;

@@ -4,6 +4,7 @@
 //   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);   // messages_per_s: 77.2e6
 //
 // - kRead counts the direction of the responses, which are as long as Writes.
+// - kWriteImm: each Write is followed by Immediate Data in its own segment.
 // - kWriteFlush: each Write is followed by a Flush Request in its own segment.
 // - kAtomic: Atomic Requests, of which `size` bytes count.
 #pragma once
@@ -33,7 +34,7 @@ constexpr uint64_t mulpdu(uint64_t mss, bool markers = false) {
   return mss - (6 + mss % 4) - (markers ? of_markers : 0);
 }
 
-enum class WireOp : uint8_t { kWrite, kSend, kRead, kWriteFlush, kAtomic };
+enum class WireOp : uint8_t { kWrite, kSend, kRead, kWriteFlush, kWriteImm, kAtomic };
 
 struct WireLimit {
   double payload_gbps = 0;
@@ -46,12 +47,14 @@ constexpr WireLimit wire_limit(WireOp op, uint64_t size, uint64_t mtu, double li
   const uint64_t full = size == 0 ? 0 : (size - 1) / room;  // segments before the last
   const uint64_t rest = size - full * room;
   constexpr uint64_t kFlushRequest = 18 + 20;
+  constexpr uint64_t kImmediate = 18 + 8;
   constexpr uint64_t kAtomicRequest = 18 + 52;
   const uint64_t wire =
       op == WireOp::kAtomic
           ? frame_bytes(fpdu_bytes(kAtomicRequest))
           : full * frame_bytes(fpdu_bytes(header + room)) + frame_bytes(fpdu_bytes(header + rest)) +
-                (op == WireOp::kWriteFlush ? frame_bytes(fpdu_bytes(kFlushRequest)) : 0);
+                (op == WireOp::kWriteFlush ? frame_bytes(fpdu_bytes(kFlushRequest)) : 0) +
+                (op == WireOp::kWriteImm ? frame_bytes(fpdu_bytes(kImmediate)) : 0);
   const double messages = link_gbps * 1e9 / 8 / static_cast<double>(wire);
   return {messages * static_cast<double>(size) * 8 / 1e9, messages};
 }

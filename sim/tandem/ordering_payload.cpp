@@ -105,7 +105,7 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
   if (!qp.is_running || qp.has_failed || placements_.is_lost(qpn)) return;
   if (!s.is_good) return fail(qp);
   if (s.is_placed()) qp.last = placements_.judged(qpn, s.payload);
-  if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
+  if (s.is_last && (s.is_send() || s.is_immediate())) qp.receives.push_back(qp.last);
   if (s.is_last && (s.is_read_response() || s.is_flush_response() || s.is_atomic_response()))
     qp.reads.push_back(
         {.last = qp.last,

@@ -20,6 +20,8 @@ struct WireSegment {
     kSend = 3,
     kSendSe = 5,
     kTerminate = 7,
+    kImmediate = 8,
+    kImmediateSe = 9,
     kAtomicRequest = 10,
     kAtomicResponse = 11,
     kFlushRequest = 12,
@@ -58,6 +60,9 @@ struct WireSegment {
     return is_send();
   }
   bool is_send() const { return !is_tagged && qn == 0 && (opcode == kSend || opcode == kSendSe); }
+  bool is_immediate() const {
+    return !is_tagged && qn == 0 && (opcode == kImmediate || opcode == kImmediateSe);
+  }
   bool is_read_response() const { return is_tagged && opcode == kReadResponse; }
   bool is_read_request() const {
     return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;

@@ -23,9 +23,9 @@ template <class D>
 void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().rx.set_msn(qpn, qn, msn);
-  else  // {running, failed, open, mo, msn0, msn1, msn2, msn3, pd, persist}
+  else  // {running, failed, open, mo, msn0, msn1, msn2, msn3, pd, persist, written, write_len}
     deposit(dut.top().rootp->ddp__DOT__u_rx__DOT__u_header__DOT__u_table__DOT__mem[qpn],
-            17 + 32 * (3 - qn), msn);
+            33 + 17 + 32 * (3 - qn), msn);
 }
 template <class D>
 void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {

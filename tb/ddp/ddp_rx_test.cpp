@@ -595,6 +595,50 @@ TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
   });
 }
 
+/// Immediate Data takes a receive WQE, translates and places nothing, and is reported with rdmap's 8
+/// bytes and the bytes of the last Write since the last message on QN 0. R7306-6.3-02
+TYPED_TEST(DdpRxTest, ImmediateDataTakesAReceiveAndPlacesNothing) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    w.start_qp(2);
+    w.wqes[2] = {wqe(5, {200}), wqe(6, {}), wqe(7, {4}), wqe(8, {64})};
+    const spec::RxVerdict imm{.accept = 1,
+                              .deliver = spec::DeliverKind::kImmediate,
+                              .solicited = 1,
+                              .immediate = 0x0102030405060708};
+    const auto write = [&](bool last, size_t n) {
+      w.receive(2, tagged(kWrite, last, 0x4100, 0x1000, Bytes(n, 3)), n == 0 ? kTake : kPlace);
+    };
+    const auto expect = [&](uint16_t index, uint32_t bytes) {
+      const spec::RxDone want{.qpn = 2,
+                              .kind = spec::DeliverKind::kImmediate,
+                              .index = index,
+                              .byte_len = bytes,
+                              .solicited = 1,
+                              .immediate = 0x0102030405060708};
+      EXPECT_EQ(this->dut.rx_done.take(), want);
+    };
+    w.receive(2, untagged(8, true, 0, 1, 0, Bytes(8, 1)), imm);
+    expect(5, 0);
+    EXPECT_TRUE(w.rx_asked.empty());
+    write(true, 100);
+    write(false, 70);
+    write(true, 30);  // one Write of 100 bytes in two segments
+    w.receive(2, untagged(9, true, 0, 2, 0, Bytes(8, 1)), imm);
+    expect(6, 100);
+    w.receive(2, untagged(8, true, 0, 3, 0, Bytes(8, 1)), imm);
+    expect(7, 0);
+    write(true, 33);
+    w.receive(2, untagged(kSend, true, 0, 4, 0, Bytes(10, 1)), kPlaceRecv);
+    EXPECT_EQ(this->dut.rx_done.take().byte_len, 10U);
+    this->dut.settle();
+    w.placed.clear();
+    w.control(spec::QpOp::kStop, 2);
+    w.check_extents();
+    (void)this->dut.rx_segment.take_all();
+  });
+}
+
 /// After a message that did not fit, or had no buffer, ddp requests nothing for the rest of that
 /// message, whatever the table contained before.
 TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {

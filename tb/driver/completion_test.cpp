@@ -94,6 +94,71 @@ TEST_F(Completion, FlushExpandsToOneEach) {
   EXPECT_THAT(poll(), IsEmpty());
 }
 
+/// A Write with Immediate is two WQEs and one completion: of the Immediate Data, or of the Write if
+/// that fails. Units 0 and 1 are the first request, 2 and 3 the second.
+TEST_F(Completion, AWriteWithImmediateCompletesOnce) {
+  const auto pair = [&](const Qp& q, uint64_t id) {
+    return const_cast<Qp&>(q).post_send(
+        {.wr_id = id, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .send_flags = IBV_SEND_SIGNALED});
+  };
+  {
+    Qp qp = rts_qp();
+    ASSERT_TRUE(pair(qp, 1));
+    ASSERT_TRUE(pair(qp, 2));
+    finish(qp, 1);
+    finish(qp, 3);
+    const auto wcs = poll();
+    ASSERT_THAT(ids(wcs), ElementsAre(1, 2));
+    EXPECT_EQ(wcs[0].opcode, IBV_WC_RDMA_WRITE);
+  }
+  {
+    Qp qp = rts_qp();  // the Write of the first fails; the rest is flushed
+    ASSERT_TRUE(pair(qp, 1));
+    ASSERT_TRUE(pair(qp, 2));
+    finish(qp, 0, spec::WcStatus::kLocProtErr);
+    finish(qp, 4, spec::WcStatus::kWrFlushErr);
+    const auto wcs = poll();
+    ASSERT_THAT(ids(wcs), ElementsAre(1, 2));
+    EXPECT_EQ(wcs[0].status, IBV_WC_LOC_PROT_ERR);
+    EXPECT_EQ(wcs[1].status, IBV_WC_WR_FLUSH_ERR);
+  }
+  {
+    Qp qp = rts_qp();  // the Write is done, its Immediate Data is flushed
+    ASSERT_TRUE(pair(qp, 1));
+    finish(qp, 2, spec::WcStatus::kWrFlushErr);
+    const auto wcs = poll();
+    ASSERT_THAT(ids(wcs), ElementsAre(1));
+    EXPECT_EQ(wcs[0].status, IBV_WC_WR_FLUSH_ERR);
+    EXPECT_EQ(wcs[0].opcode, IBV_WC_RDMA_WRITE);
+  }
+  {
+    Qp qp = rts_qp();  // a flush up to the Immediate Data, which fails itself
+    ASSERT_TRUE(pair(qp, 1));
+    finish(qp, 1, spec::WcStatus::kWrFlushErr);
+    finish(qp, 1, spec::WcStatus::kRemOpErr);
+    const auto wcs = poll();
+    ASSERT_THAT(ids(wcs), ElementsAre(1));
+    EXPECT_EQ(wcs[0].status, IBV_WC_REM_OP_ERR);
+  }
+}
+
+TEST_F(Completion, ImmediateDataArrivesWithTheReceive) {
+  Qp qp = rts_qp();
+  ASSERT_TRUE(qp.post_recv(RecvWr{.wr_id = 3}));
+  dev.cqe(cq.number(), {.qpn = qp.qp_num(),
+                        .opcode = spec::WcOpcode::kRecvRdmaWithImm,
+                        .byte_len = 77,
+                        .is_recv = 1,
+                        .immediate = 0x0102030405060708});
+  const auto wcs = poll();
+  ASSERT_THAT(ids(wcs), ElementsAre(3));
+  EXPECT_EQ(wcs[0].opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+  EXPECT_EQ(wcs[0].wc_flags, uint32_t{IBV_WC_WITH_IMM});
+  EXPECT_EQ(wcs[0].byte_len, 77u);
+  EXPECT_EQ(wcs[0].imm, 0x0102030405060708u);
+  EXPECT_EQ(wcs[0].imm_data, 0x04030201u);  // 01 02 03 04 in memory
+}
+
 TEST_F(Completion, FlushThatDoesNotFitContinuesAtTheNextPoll) {
   Qp qp = rts_qp();
   post(qp, {true, true, true, true, true});

@@ -318,8 +318,8 @@ TEST_F(Post, BuilderIsAllOrNothing) {
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   Qp qp = rts_qp(kWide);
-  for (const WrOpcode op : {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_LOCAL_INV,
-                            IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV, RNIC_WR_IMM, RNIC_WR_VERIFY}) {
+  for (const WrOpcode op : {IBV_WR_SEND_WITH_IMM, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW,
+                            IBV_WR_SEND_WITH_INV, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -331,15 +331,44 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   };
   EXPECT_EQ(built([&] { qp.wr_flush(1, 2, 3, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE); }),
             Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_imm(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_inv(1); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_rdma_write_imm(1, 2, 3); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_local_inv(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_bind_mw(1); }), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.alloc_mw()), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.create_srq()), Errc::kNotSupported);
+}
+
+// The WQEs of queues.yaml, typed. Immediate Data: opcode 128, inline, one unit, length 8, and the 8
+// bytes in the order of the wire. A Write with Immediate is a Write that is not signaled, then
+// opcode 1. RFC 7306 section 6, A-33.
+TEST_F(Post, ImmediateDataIsInlineAndFollowsItsWrite) {
+  Qp qp = rts_qp(kWide);
+  const Sge from{0x1000, 16, 0x11223344};
+  ASSERT_TRUE(qp.post_send({.wr_id = 1,
+                            .opcode = RNIC_WR_IMM,
+                            .send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+                            .imm = 0x0102030405060708}));
+  EXPECT_BYTES(sq(qp, 0).first(48),
+               "80 0e 01 00 08 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "01 02 03 04 05 06 07 08 00 00 00 00 00 00 00 00");
+  qp.wr_start();
+  qp.wr_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_FENCE;
+  qp.wr_rdma_write_imm(0xaabbccdd, 0x1122334455667788, 0x04030201);
+  qp.wr_set_sge(from.lkey, from.addr, from.length);
+  ASSERT_TRUE(qp.wr_complete());
+  EXPECT_BYTES(sq(qp, 1).first(48),
+               "00 01 11 00 10 00 00 00 88 77 66 55 44 33 22 11 "
+               "dd cc bb aa 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 10 00 00 00 00 00 00 10 00 00 00 44 33 22 11");
+  EXPECT_BYTES(sq(qp, 2).first(48),
+               "01 0e 01 00 08 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "01 02 03 04 00 00 00 00 00 00 00 00 00 00 00 00");
+  SendWr bad{.sg_list = {&from, 1}, .opcode = RNIC_WR_IMM};
+  EXPECT_EQ(errc(qp.post_send(bad)), Errc::kInvalidArgument);
 }
 
 // The WQE of queues.yaml, typed: opcode 14, one unit, no SGE, the range, and verbs' bits of the

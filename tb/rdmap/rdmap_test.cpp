@@ -257,7 +257,7 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
       for (unsigned qn = 0; qn < 4; qn++) {  // 3: tagged
         const bool is_tagged = qn == 3;
         const bool fits = is_tagged ? op == 0 || op == 2
-                          : qn == 0 ? op == 3 || op == 5
+                          : qn == 0 ? op == 3 || op == 5 || op == 8 || op == 9
                           : qn == 1 ? op == 1
                                     : op == 7;
         if (fits) continue;
@@ -275,6 +275,28 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
       u[0] = u8(u[0] | 0x3cU);
       this->expect_good(kQp, u, this->good(true, DeliverKind::kRecv));
     }
+    this->expect_silence();
+  });
+}
+
+// Immediate Data: 8 bytes in one segment on QN 0, delivered with the verdict and not placed, on
+// streams with and without the extensions. R7306-4.1-04, 6.3-02, 6.3-07, A-33
+TYPED_TEST(RdmapTest, ImmediateDataIsDeliveredAndNotPlaced) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    for (const bool is_solicited : {false, true}) {
+      const uint8_t octet = is_solicited ? 0x49 : 0x48;
+      auto want = this->good(false, DeliverKind::kImmediate, is_solicited);
+      want.immediate = 0x0102030405060708;
+      this->expect_good(kQp, this->untagged(octet, true, 0, {1, 2, 3, 4, 5, 6, 7, 8}), want);
+    }
+    for (const size_t bytes : {0U, 7U, 9U, 64U}) {
+      this->expect_bad(kQp, this->untagged(0x48, true, 0, Bytes(bytes)), Cause::kRdmapLength);
+      this->restart_qp(kQp, this->params());
+    }
+    this->expect_bad(kQp, this->untagged(0x49, false, 0, Bytes(8)), Cause::kRdmapLength);
+    this->restart_qp(kQp, this->params());
     this->expect_silence();
   });
 }

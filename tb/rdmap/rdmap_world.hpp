@@ -318,7 +318,8 @@ class RdmapWorld : public testing::Test {
     if (want.accept == 0 || got.accept == 0) return;
     EXPECT_EQ(got.place, want.place) << got.describe();
     EXPECT_EQ(got.deliver, want.deliver) << got.describe();
-    if (want.deliver == DeliverKind::kRecv) {
+    EXPECT_EQ(got.immediate, want.immediate) << got.describe();
+    if (want.deliver == DeliverKind::kRecv || want.deliver == DeliverKind::kImmediate) {
       EXPECT_EQ(got.solicited, want.solicited);
     }
     if (want.deliver == DeliverKind::kRead) {

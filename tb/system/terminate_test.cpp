@@ -101,6 +101,30 @@ Case forged_flush(const char* name, const std::function<Bytes(Bytes)>& forge, ui
           true};
 }
 
+uint64_t post_immediate(Endpoint& e, const Region&, const Shared&) {
+  return e.post({{.opcode = RNIC_WR_IMM, .imm = 0x0102030405060708}})[0];
+}
+/// Good Immediate Data, MSN 2, that is changed in flight.
+Case forged_immediate(const char* name, uint8_t code, Cause cause,
+                      const std::function<Bytes(Bytes)>& forge, uint16_t ulpdu,
+                      const Bytes& header = {}) {
+  return {name,
+          0,
+          2,
+          code,
+          cause,
+          IBV_EVENT_QP_FATAL,
+          IBV_WC_SUCCESS,
+          3,
+          IBV_WC_WR_FLUSH_ERR,
+          post_immediate,
+          forge,
+          [ulpdu, header, forge](const Shared&) {
+            const Bytes f = header.empty() ? forge({}) : Bytes{};
+            return be(ulpdu, 2) + (header.empty() ? Bytes(f.begin() + 2, f.begin() + 20) : header);
+          }};
+}
+
 enum class Word : uint8_t { kFetchAdd, kAtomicWrite };
 constexpr uint64_t kValue = 0x0102030405060708;
 
@@ -376,6 +400,39 @@ std::vector<Case> cases() {
        IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
        [](const Bytes& f) { return changed(f, 3, 0x44); },
        [](const Shared&) { return hex("0026") + untagged(0x4, 0, 2); }},
+      // --- Immediate Data
+      forged_immediate(
+          "Immediate_0_2_07_too_short", 0x07, Cause::kRdmapLength,
+          [](const Bytes&) { return fpdu(untagged(0x8, 0, 2) + be(1, 7)); }, 25),
+      forged_immediate(
+          "Immediate_0_2_07_too_long", 0x07, Cause::kRdmapLength,
+          [](const Bytes&) { return fpdu(untagged(0x9, 0, 2) + be(1, 9)); }, 27),
+      forged_immediate(
+          "Immediate_0_2_07_empty", 0x07, Cause::kRdmapLength,
+          [](const Bytes&) { return fpdu(untagged(0x8, 0, 2)); }, 18),
+      forged_immediate(
+          "Immediate_0_2_07_not_the_last_segment", 0x07, Cause::kRdmapLength,
+          [](const Bytes& f) { return changed(f, 2, 0x01); }, 26,
+          hex("0148") + be(0, 4) + be(0, 4) + be(2, 4) + be(0, 4)),
+      forged_immediate(
+          "Immediate_0_2_06_on_QN_1", 0x06, Cause::kRdmapOpcode,
+          [](const Bytes&) { return fpdu(untagged(0x8, 1, 1) + be(1, 8)); }, 26,
+          untagged(0x8, 1, 1)),
+      forged_immediate(
+          "Immediate_0_2_06_tagged", 0x06, Cause::kRdmapOpcode,
+          [](const Bytes&) { return fpdu(tagged(0x8, 0, 0)); }, 14, tagged(0x8, 0, 0)),
+      {"Immediate_1_2_02_no_receive",
+       1,
+       2,
+       0x02,
+       Cause::kDdpUntaggedNoBuffer,
+       IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS,
+       0,
+       IBV_WC_SUCCESS,
+       post_immediate,
+       {},
+       [](const Shared&) { return hex("001a") + untagged(0x8, 0, 2); }},
       // --- Flush
       flush("Flush_0_1_00_no_such_STag", 0x1, 0x00, Cause::kRdmapStag, IBV_FLUSH_GLOBAL,
             [](const Shared& s) {

@@ -143,11 +143,14 @@ class Qp {
   void wr_set_inline_data_list(std::span<const std::span<const uint8_t>> data);
   [[nodiscard]] Result<void> wr_complete();
   void wr_abort();
+  /// imm_data in network order, as in rdma-core. The request takes two entries of the send queue.
+  void wr_rdma_write_imm(uint32_t rkey, uint64_t remote_addr, uint32_t imm_data);
+  // Not in rdma-core: all 8 bytes of Immediate Data, after a Write or on their own.
+  void wr_rdma_write_imm64(uint32_t rkey, uint64_t remote_addr, uint64_t imm);
+  void wr_imm(uint64_t imm);
   // Unsupported: wr_complete() returns kNotSupported (EOPNOTSUPP).
   void wr_send_imm(uint32_t imm);
   void wr_send_inv(uint32_t rkey);
-  void wr_rdma_write_imm(uint32_t rkey, uint64_t remote_addr, uint32_t imm);
-  void wr_imm(uint64_t imm);  // not in rdma-core, nor is wr_verify()
   void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   void wr_local_inv(uint32_t rkey);
   void wr_bind_mw(uint32_t rkey);

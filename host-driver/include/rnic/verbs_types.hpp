@@ -100,6 +100,11 @@ enum WcOpcode : uint32_t {
   IBV_WC_FLUSH = 8,
   IBV_WC_ATOMIC_WRITE = 9,
   IBV_WC_RECV = 1 << 7,
+  IBV_WC_RECV_RDMA_WITH_IMM = (1 << 7) + 1,
+};
+
+enum WcFlags : uint32_t {
+  IBV_WC_WITH_IMM = 1 << 1,
 };
 
 enum QpState : uint32_t {
@@ -136,13 +141,20 @@ struct SendWr {
   uint32_t rkey = 0;
   uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
   uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one bit
-  uint64_t compare_add = 0;   ///< CmpSwap: compared with the target; FetchAdd: added to it
-  uint64_t swap = 0;          ///< CmpSwap: stored if the comparison succeeds
+  /// Write with Immediate, Immediate Data: 8 bytes, the most significant one first on the wire.
+  /// imm_of() converts verbs' imm_data.
+  uint64_t imm = 0;
+  uint64_t compare_add = 0;  ///< CmpSwap: compared with the target; FetchAdd: added to it
+  uint64_t swap = 0;         ///< CmpSwap: stored if the comparison succeeds
   // Masks of RFC 7306 5.1, absent from rdma-core. The defaults give the plain operations.
   uint64_t add_mask = 0;                 ///< FetchAdd: a set bit is the top bit of a field
   uint64_t compare_mask = ~uint64_t{0};  ///< CmpSwap: bits to compare
   uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits to store
 };
+
+/// Verbs' imm_data (4 bytes in network order) as SendWr::imm: the first 4 bytes on the wire, then
+/// zeros.
+uint64_t imm_of(uint32_t imm_data);
 
 struct RecvWr {
   uint64_t wr_id = 0;
@@ -162,8 +174,13 @@ struct Wc {
   WcStatus status = IBV_WC_SUCCESS;
   WcOpcode opcode = IBV_WC_SEND;
   uint32_t vendor_err = 0;  ///< spec::Cause
+  /// Of IBV_WC_RECV_RDMA_WITH_IMM: bytes of the peer's last Write since its last Send or Immediate
+  /// Data, 0 without one.
   uint32_t byte_len = 0;
   uint32_t qp_num = 0;
+  uint32_t wc_flags = 0;  ///< WcFlags
+  uint32_t imm_data = 0;  ///< with IBV_WC_WITH_IMM: the first 4 bytes, in network order
+  uint64_t imm = 0;       ///< all 8 bytes, as in SendWr
   /// Device cycles, 48 bits; Context::to_time() converts to picoseconds.
   uint64_t completion_ts = 0;
 };

@@ -25,6 +25,8 @@ std::string sha256(std::span<const uint8_t> bytes) {
 sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   const std::string what = r.program == "file_copy" ? p.op : r.program;
   if (what.starts_with("atomic") || what == "lock") return sim::WireOp::kAtomic;
+  if (what.find("imm") != std::string::npos)
+    return what.starts_with("write") ? sim::WireOp::kWriteImm : sim::WireOp::kSend;
   return what.find("flush") != std::string::npos ? sim::WireOp::kWriteFlush
          : what.starts_with("write")             ? sim::WireOp::kWrite
          : what.starts_with("read")              ? sim::WireOp::kRead
