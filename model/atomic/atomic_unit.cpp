@@ -110,7 +110,11 @@ void AtomicUnit::look_up(Item item, Cycle at) {
   item.result = u_.tpt->tpt().translate(target_of(item.req), item.extents);
   item.result = aligned(item.result, item.extents);
   const TptTiming& t = u_.timing.tpt;
-  looked_.push(std::move(item), at + u_.timing.atomic.xlate + t.check + t.walk);
+  const Cycle asked = at + u_.timing.atomic.xlate, found = asked + t.check + t.walk;
+  u_.pass(Stream::kAtomicReq, at);
+  u_.pass(Stream::kQn1Xlate, asked);
+  u_.pass(Stream::kQn1Extent, found);
+  looked_.push(std::move(item), found);
 }
 
 void AtomicUnit::looked(Item item) {
@@ -140,6 +144,7 @@ void AtomicUnit::begin(Item item, Cycle at) {
     return store(std::move(item), at + u_.timing.atomic.store, word);
   }
   meter_.busy(1);
+  u_.pass(Stream::kQn1RdReq, at);
   u_.host->qn1_rd_req.push({.purpose = Purpose::kQn1,
                             .qpn = item.req.qpn,
                             .address = item.extents.all()[0].address,
@@ -150,6 +155,7 @@ void AtomicUnit::begin(Item item, Cycle at) {
 
 void AtomicUnit::store(Item item, Cycle at, uint64_t word) {
   meter_.busy(1);
+  u_.pass(Stream::kWordWr, at);
   u_.host->word_wr.push({.address = item.extents.all()[0].address, .data = word},
                         at + u_.host->word_latency());
   storing_.push_back(std::move(item));
@@ -180,6 +186,7 @@ void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
   }
   if (item.req.op != AtomicOp::kResult) --requests_;
   const Cycle more = item.req.op == AtomicOp::kResult ? t.res_done : t.message;
+  u_.pass(item.req.op == AtomicOp::kResult ? Stream::kResDone : Stream::kAtomicRsp, at + t.end);
   ended_.push({{.op = item.req.op,
                 .qpn = item.req.qpn,
                 .slot = item.req.slot,

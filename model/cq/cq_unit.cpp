@@ -44,6 +44,7 @@ void CqUnit::step_write() {
     after_ = t.behind + t.event;
     if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) {
       meter_.item(0);
+      u_.pass(Stream::kCqWr, now + t.write);
       out.push(*wr, now + t.write + u_.host->small_latency());
     }
     after_.reset();

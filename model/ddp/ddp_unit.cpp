@@ -56,9 +56,13 @@ void DdpUnit::step_sched() {
         const Cycle segment = t.segment + queue;
         const Cycle extents = s->fetch.extents.all().size();
         sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);
-        if (s->segment.fetches)
-          u_.host->payload_req.push(std::move(s->fetch),
-                                    now + segment + x.check + x.walk + u_.timing.host.rd_extent);
+        u_.pass(Stream::kTxGrant, now);
+        if (s->segment.fetches) {
+          const Cycle asked = now + segment, found = asked + x.check + x.walk;
+          u_.pass(Stream::kPayloadReq, asked);
+          u_.pass(Stream::kTxExtent, found);
+          u_.host->payload_req.push(std::move(s->fetch), found + u_.timing.host.rd_extent);
+        }
         const Cycle until = s->segment.fetches ? segment : t.in_line + 2 * queue;
         segments_.push(std::move(s->segment), now + until);
       }
@@ -82,6 +86,7 @@ void DdpUnit::step_out() {
   out_free_ = now + u_.timing.path.occupancy(length);
   if (ulpdu) {
     tx_meter_.item(u_.timing.path.beats(length));
+    u_.pass(Stream::kTxUlpduHdr, now + u_.timing.ddp.assemble);
     u_.mpa->push_tx(std::move(*ulpdu), now + u_.timing.ddp.assemble);
   }
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
@@ -128,6 +133,8 @@ void DdpUnit::step_rx() {
       return;  // receive_ready() wakes this stage
     }
     ddp_.rx.received(front.hdr.qpn, *rsp);
+    u_.pass(Stream::kRqTakeReq, now + t.rx_header);
+    u_.pass(Stream::kRqTakeRsp, now + t.rx_header + u_.timing.qp.rq_take);
   }
   const Cycle taken = begins ? t.rx_take + u_.timing.qp.rq_take : 0;
   latency += taken;
@@ -145,6 +152,15 @@ void DdpUnit::step_rx() {
   rx_free_ = std::max(came + busy, now + header);
   const Cycle begin = std::max(now + latency, place_free_);
   place_free_ = begin + u_.timing.path.occupancy(length);
+  // Only a segment with payload asks tpt.
+  const Cycle segment = now + t.rx_header + taken + (placed ? u_.timing.tpt.check : 0) + t.rx_check;
+  u_.pass(Stream::kRxSegment, segment);
+  u_.pass(Stream::kRxVerdict, segment + u_.timing.rdmap.verdict + u_.rdmap->waited());
+  if (placed) {
+    u_.pass(Stream::kRxXlate, segment - t.rx_check - u_.timing.tpt.check);
+    u_.pass(Stream::kRxXlateRsp, segment - t.rx_check);
+    u_.pass(Stream::kPlaceHdr, begin);
+  }
   if (placed) u_.host->place.push(std::move(*placed), begin + u_.host->place_latency(length));
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
@@ -152,7 +168,9 @@ void DdpUnit::step_rx() {
 void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack(Qp::Peer::kDdp, ack.qpn); }
 void DdpUnit::tx_want(const spec::TxWant& want) {
   const DdpTiming& t = u_.timing.ddp;
-  wants.push(want, u_.now() + until_want_.value_or(t.want_next) + t.credit);
+  const Cycle at = u_.now() + until_want_.value_or(t.want_next);
+  u_.pass(Stream::kTxWant, at);
+  wants.push(want, at + t.credit);
 }
 void DdpUnit::tx_fault(const spec::TxFault& fault) {
   ddp_.tx.fault(fault.qpn);
@@ -166,7 +184,9 @@ void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
 }
 void DdpUnit::resp_fetched(const spec::RespFetched& f) { u_.rdmap->resp_fetched(f); }
 void DdpUnit::rx_done(const spec::RxDone& done) {
-  u_.qp->rx_done.push(done, u_.now() + judged_in_ + u_.timing.ddp.deliver + u_.timing.qp.received);
+  const Cycle at = u_.now() + judged_in_ + u_.timing.ddp.deliver;
+  u_.pass(Stream::kRxDone, at);
+  u_.qp->rx_done.push(done, at + u_.timing.qp.received);
 }
 
 spec::UnitCount DdpUnit::count() const {

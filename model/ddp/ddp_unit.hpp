@@ -24,6 +24,7 @@ class DdpUnit final : private Ddp::Out {
   }
   /// A message on tx_message after `after` cycles; a slot is always free.
   void message(TxMessage m, Cycle after) {
+    u_.pass(Stream::kTxMessageHdr, u_.now() + after);
     until_want_ = after + u_.timing.ddp.want;
     ddp_.tx.message(std::move(m));
     until_want_.reset();

@@ -174,6 +174,7 @@ void HostUnit::give(Reader r, Cycle whole_at) {
                      (r == Reader::kPayload || r == Reader::kQn1 ? 0 : u_.timing.qp.fetched);
     switch (r) {
       case Reader::kSq:
+        u_.pass(Stream::kSqRdHdr, at - u_.timing.qp.fetched);
         u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at);
         break;
       case Reader::kRq:
@@ -183,9 +184,11 @@ void HostUnit::give(Reader r, Cycle whole_at) {
         u_.admin->in.push(MemData{d.hdr.status, std::move(d.data)}, at);
         break;
       case Reader::kPayload:
+        u_.pass(Stream::kPayloadHdr, at);
         u_.ddp->payload.push(std::move(d), at);
         break;
       case Reader::kQn1:
+        u_.pass(Stream::kQn1RdHdr, at);
         u_.atomic->qn1_rd.push({d.hdr.status, std::move(d.data)}, at);
         break;
     }
@@ -266,6 +269,7 @@ void HostUnit::step_wr() {
 // --- to other units
 
 void HostUnit::qp_doorbell(const spec::QpDoorbell& db) {
+  u_.pass(Stream::kQpDoorbell, u_.now() - u_.timing.qp.doorbell);
   if (!u_.qp->doorbell(db)) host_.bar.dropped();
 }
 void HostUnit::cq_doorbell(const spec::CqDoorbell& db) {
@@ -285,7 +289,10 @@ void HostUnit::place_done(const spec::PlaceDone& done) {
     rd_.wake(u_.now() + 1);  // it may have waited for this placement
   u_.atomic->look();
 }
-void HostUnit::word_done() { u_.atomic->word_done(); }
+void HostUnit::word_done() {
+  u_.pass(Stream::kWordDone, u_.now() + u_.timing.atomic.done);
+  u_.atomic->word_done();
+}
 void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
 
 /// Ready when the walkers have cleared the tables; page lists are not cleared.

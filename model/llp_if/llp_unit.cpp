@@ -59,6 +59,7 @@ void LlpUnit::step_rx() {
     rx_free_ = now + busy;
     if (auto f = llp_.receive(r)) {
       rx_meter_.busy(u_.timing.path.beats(f->hdr.length));
+      u_.pass(Stream::kRxFpduHdr, now);
       u_.mpa->push_rx(std::move(*f), now);
     } else if (llp_.answers_give(r)) {
       u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
@@ -159,6 +160,7 @@ void LlpUnit::conn_async(const spec::ConnAsync& a) {
   u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
 }
 void LlpUnit::wr_done(const spec::WrDone& done) {
+  u_.pass(Stream::kWrDone, done_at_);
   u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done);
 }
 void LlpUnit::give_ended(uint16_t connection) {

@@ -22,10 +22,19 @@ MpaUnit::MpaUnit(Units& u)
 
 bool MpaUnit::ToDdp::full() const { return u.ddp->rx_ulpdu.full(); }
 void MpaUnit::ToDdp::wake_on_credit(const Stage& s) { u.ddp->rx_ulpdu.wake_on_credit(s); }
-void MpaUnit::ToDdp::push(RxUlpdu item, Cycle at) { u.ddp->push_rx(std::move(item), at); }
+void MpaUnit::ToDdp::push(RxUlpdu item, Cycle at) {
+  u.pass(Stream::kRxUlpduHdr, at);
+  u.ddp->push_rx(std::move(item), at);
+}
 bool MpaUnit::ToLlp::full() const { return u.llp->tx_fpdu.full(); }
 void MpaUnit::ToLlp::wake_on_credit(const Stage& s) { u.llp->tx_fpdu.wake_on_credit(s); }
-void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) { u.llp->push_tx(std::move(item), at); }
+void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) {
+  // The header leaves mpa_tx_frame ahead of the beats, which then pass markers and CRC.
+  const MpaTiming& t = u.timing.mpa;
+  u.pass(Stream::kTxFpduHdr,
+         at - (u.timing.path.beats(item.hdr.length) - 1) - t.tx_marker - t.tx_crc - 1);
+  u.llp->push_tx(std::move(item), at);
+}
 
 void MpaUnit::qp_ack_mpa(const spec::QpAckMpa& ack) { u_.qp->ack(Qp::Peer::kMpa, ack.qpn); }
 

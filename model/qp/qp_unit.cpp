@@ -73,6 +73,7 @@ void QpUnit::step_fetch() {
       sq.wake_on_credit(fetch_);
     } else {
       last_fetch_ = set.next(last_fetch_ + 1);
+      u_.pass(Stream::kSqRdReq, now + u_.timing.qp.fetch);
       sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)),
               now + u_.timing.qp.fetch + u_.timing.host.rd_request);
       if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch_start);
@@ -145,7 +146,13 @@ void QpUnit::step_issue() {
     const auto body = static_cast<uint32_t>(wqe->body.size());  // 32 bytes of it in the first unit
     const Cycle more = t.more * ((body + 31) / 64 + (sges != 0 ? sges - 1 : 0));
     Cycle latency = t.issue + more;
-    if (sges != 0) latency += t.check_wait + u_.timing.tpt.check;  // lookup of its keys
+    if (sges != 0) {  // lookup of its keys
+      const Cycle asked = now + t.issue + more - 2 + t.check_wait;
+      u_.pass(Stream::kWqeCheck, asked);
+      u_.pass(Stream::kWqeCheckRsp, asked + u_.timing.tpt.check);
+      latency += t.check_wait + u_.timing.tpt.check;
+    }
+    u_.pass(Stream::kWqeHdr, now + latency);
     busy += more;
     meter_.item(1 + u_.timing.path.beats(body));
     held_[q] = now + latency + t.schedule;
@@ -248,6 +255,7 @@ void QpUnit::step_ctl() {
 void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp); }
 void QpUnit::cqe_req(const spec::CqeReq& cqe) {
   meter_.busy(1);
+  u_.pass(Stream::kCqeReq, cqe_at_);
   u_.cq->cqe_req.push(cqe, cqe_at_);
 }
 void QpUnit::qp_purge(const spec::QpPurge& p) { u_.host->purge(p); }

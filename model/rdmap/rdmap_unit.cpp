@@ -31,7 +31,12 @@ void RdmapUnit::responder_ready(uint16_t qpn) {
   const Cycle waits = pipe_.take(now, now + ahead_ + t.core);
   // An atomic leaves with its head: no ring, no check, and no message yet.
   const Cycle served = rdmap_.is_atomic(qpn) ? t.head : t.respond + u_.timing.tpt.check;
-  list_.push(qpn, now + ahead_ + waits + served);
+  const Cycle at = now + ahead_ + waits + served;
+  if (!rdmap_.is_atomic(qpn)) {  // response queue and rdmap_tx follow the check
+    u_.pass(Stream::kRespCheck, at - 2 - u_.timing.tpt.check);
+    u_.pass(Stream::kRespCheckRsp, at - 2);
+  }
+  list_.push(qpn, at);
 }
 
 /// Responder and send queue alternate, as in rdmap_tx. The responder serves QPs in the order of the

@@ -2,7 +2,8 @@
 
 namespace rnic::model {
 
-Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Surroundings& world)
+Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Surroundings& world,
+           StreamTap* tap)
     : sizes_(sizes),
       timing_(timing),
       units_{.sizes = sizes_,
@@ -11,6 +12,7 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
              .dispatcher = clock,
              .lane = clock.add_lane(),
              .born = clock.now(),
+             .tap = tap,
              .host = &host_,
              .admin = &admin_,
              .qp = &qp_,

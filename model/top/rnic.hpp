@@ -29,7 +29,9 @@ namespace rnic::model {
 
 class Rnic {
  public:
-  Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Surroundings& world);
+  /// `tap`: sees what crosses between the units; outlives this object. Null: nobody watches.
+  Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Surroundings& world,
+       StreamTap* tap = nullptr);
   ~Rnic();
   Rnic(const Rnic&) = delete;
   Rnic& operator=(const Rnic&) = delete;

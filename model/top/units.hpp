@@ -3,6 +3,7 @@
 
 #include "gen/sizes.hpp"
 #include "sc/dispatcher.hpp"
+#include "sc/stream_tap.hpp"
 #include "top/stage_order.hpp"
 #include "top/surroundings.hpp"
 #include "top/timing.hpp"
@@ -26,7 +27,8 @@ struct Units {
   Surroundings& world;
   Dispatcher& dispatcher;
   uint32_t lane;
-  Cycle born;  // the cycle of reset
+  Cycle born;                // the cycle of reset
+  StreamTap* tap = nullptr;  // null: nobody watches
   HostUnit* host = nullptr;
   AdminUnit* admin = nullptr;
   QpUnit* qp = nullptr;
@@ -39,6 +41,9 @@ struct Units {
   LlpUnit* llp = nullptr;
 
   Cycle now() const { return dispatcher.now(); }
+  void pass(Stream stream, Cycle at) const {
+    if (tap != nullptr) tap->pass(stream, at);
+  }
   void attach(Stage& stage, StageNo number, bool external = false) const {
     stage.attach(dispatcher, lane, static_cast<uint32_t>(number), external);
   }

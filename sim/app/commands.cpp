@@ -13,6 +13,7 @@
 #include "output/report.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"
+#include "run/explain.hpp"
 #include "run/failure_wave.hpp"
 #include "settings/read_file.hpp"
 #include "settings/words.hpp"
@@ -145,6 +146,11 @@ class Batch {
         out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
       fmt::print(stderr, "--wave {}: not written, the run ended before, at {:.0f} ns\n", r.wave,
                  out.json["sim_end_ns"].get<double>());
+    if (const auto t = out.json.find("timeline");
+        t != out.json.end() && t->contains("lost_from_ns"))
+      fmt::print(stderr,
+                 "--timeline {}: ends at {} ns, after {} events; choose a window (FILE@FROM..TO)\n",
+                 r.timeline, (*t)["lost_from_ns"].get<uint64_t>(), (*t)["events"].get<uint64_t>());
     for (const Side side : {kClient, kServer}) {
       if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood)
         check_room("--wave", wave_file(r.wave, side));  // it may be cut short
@@ -254,6 +260,8 @@ int run_command(Options& o) {
   if (o.tells() && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
   if (o.request.streams && o.json != "-" && out.json.contains("bytes"))
     std::fputs(stages_of(out.json).c_str(), stdout);
+  if (o.request.explain && o.json != "-" && out.json.contains("explain"))
+    std::fputs(explain_text(out.json["explain"]).c_str(), stdout);
   if (o.verbose && o.json != "-") fmt::print("{}\n", out.json.dump(2));
   return batch.finish();
 }

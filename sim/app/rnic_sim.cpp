@@ -129,6 +129,12 @@ constexpr OptionRow kOptions[] = {
     {"verbose", kFlag, nullptr, "run regress", "everything that is known of the run"},
     {"stages", kFlag, nullptr, "run",
      "run: how long each stage of an RTL device takes, and which of its streams wait"},
+    {"timeline", kValue, nullptr, "run",
+     "run: FILE[@FROM..TO] threads, PCIe, units, QPs and link over time, FROM and TO in ns, for "
+     "ui.perfetto.dev or chrome://tracing"},
+    {"explain", kFlag, nullptr, "run",
+     "run: the message with the median latency, unit by unit (programs with one message at a "
+     "time)"},
     {"version", kFlag, nullptr, "", ""},
     {"help", kFlag, nullptr, "", "this text"},
 };
@@ -168,9 +174,6 @@ void check_options(const std::string& command, const po::variables_map& vm) {
 
 /// Boost's message, with the nearest option added.
 std::string explain_option(const std::string& given, const po::options_description& d) {
-  if (given == "--timeline")
-    return "there is no --timeline yet; --pcap shows the wire, --tlp each PCIe request, --wave the "
-           "RTL's signals";
   std::vector<std::string> names;
   for (const auto& o : d.options()) names.push_back("--" + o->long_name());
   return fmt::format("no option {}{} (rnic-sim --help)", given, nearest(given, names));
@@ -291,6 +294,7 @@ int rnic_main(int argc, char** argv) {
   o.request.pcap = text("pcap");
   o.request.tlp = text("tlp");
   o.request.wave = text("wave");
+  o.request.timeline = text("timeline");
   o.side = text("side");
   o.json = text("json") == "/dev/stdout" ? "-" : text("json");
   o.csv = text("csv");
@@ -300,6 +304,7 @@ int rnic_main(int argc, char** argv) {
   o.page = text("page");
   o.plot = text("plot");
   o.request.streams = vm.count("stages") != 0;
+  o.request.explain = vm.count("explain") != 0;
   o.quiet = vm.count("quiet") != 0;
   o.verbose = vm.count("verbose") != 0;
   o.print_config = vm.count("print-config") != 0;
@@ -314,7 +319,7 @@ int rnic_main(int argc, char** argv) {
       files.written.push_back(
           {fmt::format("--{}", name), std::string_view(name) == "json" ? o.json : text(name)});
   }
-  for (const char* name : {"pcap", "tlp", "wave", "plot"}) {
+  for (const char* name : {"pcap", "tlp", "wave", "plot", "timeline"}) {
     if (text(name) == "-")
       throw Usage(fmt::format(
           "--{} -: a file is wanted (--json, --csv and --junit take the standard output)", name));

@@ -1,7 +1,10 @@
 #include "backend/device_model.hpp"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "backend/observer.hpp"
 #include "sc/pacer.hpp"
 #include "top/rnic.hpp"
 
@@ -34,13 +37,27 @@ Client client_of(model::Purpose p) {
   return Client::kUnknown;
 }
 
+/// The number in kStreamNames of each stream that the model taps.
+constexpr auto kNumbers = [] {
+  std::array<uint8_t, model::kTappedStreams.size()> numbers{};
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto* s = std::ranges::find(kStreamNames, std::string_view(model::kTappedStreams[i]),
+                                      [](const StreamName& n) { return std::string_view(n.name); });
+    if (s == kStreamNames.end()) throw "no such stream";  // does not compile
+    numbers[i] = static_cast<uint8_t>(s - kStreamNames.begin());
+  }
+  return numbers;
+}();
+
 /// Implements both interfaces: the simulator's Device and the model's Surroundings.
-class ModelDevice final : public Device, private model::Surroundings {
+class ModelDevice final : public Device, private model::Surroundings, private model::StreamTap {
  public:
-  ModelDevice(const spec::Sizes& sizes, std::string name, const model::Timing& timing)
+  ModelDevice(const spec::Sizes& sizes, std::string name, const model::Timing& timing,
+              Observer* observer)
       : name_(std::move(name)),
         sizes_(sizes),
         timing_(timing),
+        observer_(observer),
         pacer_(model::Pacer::shared(timing.clock)) {
     make();
   }
@@ -88,14 +105,20 @@ class ModelDevice final : public Device, private model::Surroundings {
   void make() {
     pacer_->arrive();
     rnic_.reset();
-    rnic_ = std::make_unique<model::Rnic>(sizes_, timing_, pacer_->dispatcher(),
-                                          static_cast<model::Surroundings&>(*this));
+    rnic_ = std::make_unique<model::Rnic>(
+        sizes_, timing_, pacer_->dispatcher(), static_cast<model::Surroundings&>(*this),
+        observer_ != nullptr ? static_cast<model::StreamTap*>(this) : nullptr);
     rnic_->set_pcie(pcie_);
   }
   /// The model, advanced to the kernel's time.
   model::Rnic& present() {
     pacer_->arrive();
     return *rnic_;
+  }
+
+  // model::StreamTap
+  void pass(model::Stream stream, model::Cycle at) override {
+    observer_->stream(kNumbers[static_cast<size_t>(stream)], at);
   }
 
   // model::Surroundings
@@ -124,6 +147,7 @@ class ModelDevice final : public Device, private model::Surroundings {
   std::string name_;
   spec::Sizes sizes_;
   model::Timing timing_;
+  Observer* observer_;
   spec::PcieCfg pcie_;
   DeviceEnv* env_ = nullptr;
   std::shared_ptr<model::Pacer> pacer_;
@@ -133,8 +157,8 @@ class ModelDevice final : public Device, private model::Surroundings {
 }  // namespace
 
 std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name,
-                                          const model::Timing& timing) {
-  return std::make_unique<ModelDevice>(sizes, name, timing);
+                                          const model::Timing& timing, Observer* observer) {
+  return std::make_unique<ModelDevice>(sizes, name, timing, observer);
 }
 
 }  // namespace rnic::sim

@@ -15,7 +15,11 @@
 
 namespace rnic::sim {
 
+class Observer;  // backend/observer.hpp
+
+/// `observer`: gets Observer::stream() alone; outlives the device.
 std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name,
-                                          const model::Timing& timing = {});
+                                          const model::Timing& timing = {},
+                                          Observer* observer = nullptr);
 
 }  // namespace rnic::sim

@@ -37,6 +37,9 @@ class Observer {
   /// Valid and ready of each stream at this edge, after `cycle`; only if wants_streams().
   virtual bool wants_streams() const { return false; }
   virtual void streams(const StreamStates&) {}
+  /// Of a model, the only call that it makes: an item crosses stream `number` of kStreamNames in
+  /// device cycle `cycle`, which may lie ahead (model/sc/stream_tap.hpp).
+  virtual void stream(size_t /*number*/, uint64_t /*cycle*/) {}
   // Out of the device; the client is known (never kUnknown).
   virtual void dma_write(const DmaWrite&) {}
   virtual void llp_tx(const Record&) {}

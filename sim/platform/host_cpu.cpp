@@ -5,8 +5,14 @@
 
 namespace rnic::sim {
 
-void HostThread::charge(uint64_t ns) {
-  local_ = now() + ns * kNs;
+void HostThread::ran(ThreadTime what, Time from, Time to) const {
+  for (auto* o : cpu_.observers_) o->ran(number_, name_, what, from, to);
+}
+
+void HostThread::charge(uint64_t ns, ThreadTime what) {
+  const Time from = now();
+  local_ = from + ns * kNs;
+  ran(what, from, local_);
   if (local_ - kernel_now() > cpu_.config_.quantum_ns * kNs) sync();
 }
 
@@ -32,7 +38,7 @@ void HostThread::sync() {
 
 void HostThread::relax(uint64_t ns) {
   idle_ += ns * kNs;
-  charge(ns);
+  charge(ns, ThreadTime::kPolls);
   sync();
 }
 
@@ -54,6 +60,7 @@ uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
     }
   }
   idle_ += kernel_now() - waits_since_;
+  ran(ThreadTime::kWaits, waits_since_, kernel_now());
   cpu_.pending_ &= ~fired;
   waits_for_ = 0;
   waits_until_ = 0;
@@ -71,12 +78,19 @@ uint64_t HostThread::mmio_read(Mmio m) {
   sync();
   answer_.done = false;
   reading_ = true;
-  cpu_.root_complex_->mmio_read(kernel_now(), std::move(m), answer_);
+  const Time from = kernel_now();
+  cpu_.root_complex_->mmio_read(from, std::move(m), answer_);
   while (!answer_.done) suspend(answer_.event);
   reading_ = false;
+  ran(ThreadTime::kWaits, from, kernel_now());
   ++cpu_.moved_;
   cpu_.root_complex_->settle(kernel_now());
   return answer_.value;
+}
+
+void HostThread::mmio_write(Mmio m) {
+  for (auto* o : cpu_.observers_) o->wrote(number_, now(), m);
+  cpu_.root_complex_->mmio_write(now(), std::move(m));
 }
 
 std::string HostThread::doing() const {
@@ -100,7 +114,8 @@ HostCpu::~HostCpu() {
 
 void HostCpu::start(const std::string& program, Program body, std::function<void()> done) {
   RNIC_CHECK(!is_halted_, "{}: its power has failed", name_);
-  threads_.push_back(std::make_unique<HostThread>(*this, name_ + "/" + program));
+  threads_.push_back(std::make_unique<HostThread>(*this, name_ + "/" + program,
+                                                  static_cast<unsigned>(threads_.size())));
   HostThread* thread = threads_.back().get();
   sc_core::sc_spawn_options options;
   options.set_stack_size(1 << 20);

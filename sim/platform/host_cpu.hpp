@@ -21,6 +21,7 @@
 
 #include "base/check.hpp"
 #include "platform/root_complex.hpp"
+#include "platform/thread_observer.hpp"
 
 namespace rnic::sim {
 
@@ -31,11 +32,12 @@ class HostCpu;
 /// One thread of a host: the state that its PciDevice calls use.
 class HostThread {
  public:
-  HostThread(HostCpu& cpu, std::string name) : cpu_(cpu), name_(std::move(name)) {}
+  HostThread(HostCpu& cpu, std::string name, unsigned number)
+      : cpu_(cpu), name_(std::move(name)), number_(number) {}
 
   Time now() const { return std::max(local_, kernel_now()); }
   /// Advances the local time by `ns`; yields if the thread is more than a quantum ahead.
-  void charge(uint64_t ns);
+  void charge(uint64_t ns, ThreadTime what = ThreadTime::kWorks);
   /// Runs the rest of the simulation up to this thread's local time. Afterwards memory is as of
   /// now().
   void sync();
@@ -43,6 +45,7 @@ class HostThread {
   void relax(uint64_t ns);
   uint64_t wait(uint64_t vectors, Time deadline);
   uint64_t mmio_read(Mmio m);
+  void mmio_write(Mmio m);
   /// Time spent in relax() and in wait().
   Time idle() const { return idle_; }
 
@@ -54,10 +57,12 @@ class HostThread {
   template <class... Until>
   void suspend(const Until&... until);
   void stop_if_halted();
+  void ran(ThreadTime what, Time from, Time to) const;
 
   static inline HostThread* running_ = nullptr;  // the thread whose program is executing
   HostCpu& cpu_;
   std::string name_;
+  unsigned number_;
   Time local_ = 0, idle_ = 0;
   bool finished_ = false, reading_ = false;
   uint64_t waits_for_ = 0;  // interrupt vectors
@@ -83,6 +88,7 @@ class HostCpu final : public InterruptSink {
   /// `done` is called after the program has returned.
   void start(const std::string& program, Program body, std::function<void()> done);
   void interrupt(unsigned vector) override;
+  void observe(ThreadObserver& observer) { observers_.push_back(&observer); }
 
   /// The thread that is executing; it must belong to this host.
   HostThread& running() {
@@ -119,6 +125,7 @@ class HostCpu final : public InterruptSink {
   RootComplex* root_complex_ = nullptr;
   PciDevice* device_ = nullptr;
   std::deque<std::unique_ptr<HostThread>> threads_;
+  std::vector<ThreadObserver*> observers_;
   uint64_t pending_ = 0;  // fired interrupts that no thread has taken
   std::vector<ProgramFailure> failures_;
   uint64_t moved_ = 0;

@@ -55,7 +55,7 @@ void SimPciDevice::write(unsigned bar, uint32_t offset, uint8_t bytes, uint64_t 
   m.offset = offset;
   m.bytes = bytes;
   m.value = value;
-  cpu_.root_complex().mmio_write(thread().now(), std::move(m));
+  thread().mmio_write(std::move(m));
 }
 
 void SimPciDevice::write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) {
@@ -68,7 +68,7 @@ void SimPciDevice::write_combined(unsigned bar, uint32_t offset, std::span<const
   m.offset = offset;
   m.bytes = 64;
   m.data = Payload::copy_of(bytes);
-  cpu_.root_complex().mmio_write(thread().now(), std::move(m));
+  thread().mmio_write(std::move(m));
 }
 
 void SimPciDevice::relax() { thread().relax(cpu_.config().poll_ns); }

@@ -235,6 +235,9 @@ void Simulation::write_tlp(std::FILE* to) {
 void Simulation::observe(unsigned host, PcieObserver& observer) {
   hosts_.at(host)->root_complex.observe(observer);
 }
+void Simulation::observe_threads(unsigned host, ThreadObserver& observer) {
+  hosts_.at(host)->cpu.observe(observer);
+}
 Device& Simulation::device(unsigned host) { return *hosts_.at(host)->device; }
 HostMemory& Simulation::memory(unsigned host) { return hosts_.at(host)->memory; }
 RootComplex& Simulation::root_complex(unsigned host) { return hosts_.at(host)->root_complex; }

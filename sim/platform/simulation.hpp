@@ -82,6 +82,7 @@ class Simulation {
   /// Traces the PCIe transfers of all hosts added so far.
   void write_tlp(std::FILE* to);
   void observe(unsigned host, PcieObserver& observer);
+  void observe_threads(unsigned host, ThreadObserver& observer);
 
   Device& device(unsigned host);
   HostMemory& memory(unsigned host);

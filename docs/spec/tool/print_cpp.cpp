@@ -12,13 +12,13 @@ std::string header_of(const std::string& unit) {
   return (unit == "registers" ? "regs" : unit) + ".hpp";
 }
 
-std::string head(const Entity& e) {
+std::string cpp_head(const Entity& e) {
   return "\n" + comment(e.doc.empty() ? e.name : e.doc, "", "/// ") + comment(e.ref, "", "/// ");
 }
 
 std::string cpp_enum(const Enum& e) {
   const auto name = camel(e.name);
-  std::string out = head(e) + fmt::format("enum class {} : {} {{\n", name, cpp_uint(e.width));
+  std::string out = cpp_head(e) + fmt::format("enum class {} : {} {{\n", name, cpp_uint(e.width));
   for (const auto& i : e.items) {
     out += fmt::format("  {} = {:#x},", cpp_item(e, i), i.value);
     out += i.doc.empty() ? "\n" : "  // " + i.doc + "\n";
@@ -160,7 +160,7 @@ std::string cpp_body(const Struct& s, const std::string& name) {
 }
 
 std::string cpp_struct(const Struct& s) {
-  std::string out = head(s);
+  std::string out = cpp_head(s);
   if (!(s.from + s.to).empty()) out += fmt::format("/// From {} to {}.\n", s.from, s.to);
   if (s.kind == Kind::kCommit) out += fmt::format("/// {} in {}.\n", s.tap, s.instance);
   if (!s.like.empty()) return out + fmt::format("using {} = {};\n", camel(s.name), camel(s.like));
@@ -222,7 +222,8 @@ std::string registers(const Spec& spec) {
   for (const auto& r : spec.registers) {
     const auto name = "k" + camel(r.name);
     const auto word = cpp_uint(r.width);
-    out += head(r) + fmt::format("inline constexpr uint32_t {}Offset = {:#x};\n", name, r.offset);
+    out +=
+        cpp_head(r) + fmt::format("inline constexpr uint32_t {}Offset = {:#x};\n", name, r.offset);
     if (r.count > 1)
       out += fmt::format("inline constexpr uint32_t {0}Count = {1}, {0}Stride = {2:#x};\n", name,
                          r.count, r.stride);
@@ -279,8 +280,8 @@ std::string print_cpp(const Spec& spec, const std::string& unit) {
     if (e.unit == unit) body += cpp_enum(e);
   for (const auto& c : spec.constants)
     if (c.unit == unit)
-      body += head(c) + fmt::format("inline constexpr {} k{} = {:#x};\n", cpp_uint(c.width),
-                                    camel(c.name), c.value);
+      body += cpp_head(c) + fmt::format("inline constexpr {} k{} = {:#x};\n", cpp_uint(c.width),
+                                        camel(c.name), c.value);
   for (const auto* s : spec.in_order) {
     if (s->unit != unit) continue;
     for (const auto& f : s->fields) add_includes(f, unit, includes);

@@ -46,31 +46,23 @@ std::string without(const std::string& file, const std::string& extension) {
 
 }  // namespace
 
-sim::WaveWindow wave_window(const std::string& wave) {
-  sim::WaveWindow w;
-  if (wave.empty() || wave == "none") return w;
-  const auto [file, rest] = split_wave(wave);
+FileWindow file_window(const std::string& option, const std::string& text) {
+  FileWindow w;
+  const auto [file, rest] = split_wave(text);
   const auto wrong = [&](const std::string& what) {
-    return Usage(fmt::format("--wave {}: {}", wave, what));
+    return Usage(fmt::format("{} {}: {}", option, text, what));
   };
   if (file.empty() || file.ends_with("/")) throw wrong("no file is named");
-  if (file.ends_with(".vcd")) throw wrong("waveforms are FST, name the file .fst");
   w.file = file;
   const size_t colon = rest.find(':');
-  if (colon != std::string::npos) {
-    w.unit = rest.substr(colon + 1);
-    const std::vector<std::string> units(kUnits.begin(), kUnits.end());
-    if (std::ranges::find(units, w.unit) == units.end())
-      throw wrong(fmt::format("no unit \"{}\"{}; one of {}", w.unit, nearest(w.unit, units),
-                              fmt::join(units, ", ")));
-  }
+  if (colon != std::string::npos) w.scope = rest.substr(colon);
   const std::string range = rest.substr(0, colon);
   if (range.empty()) return w;
   const size_t dots = range.find("..");
-  const auto ps = [&](const std::string& text) {
+  const auto ps = [&](const std::string& number) {
     uint64_t ns = 0;
-    const auto r = std::from_chars(text.data(), text.data() + text.size(), ns);
-    if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() ||
+    const auto r = std::from_chars(number.data(), number.data() + number.size(), ns);
+    if (number.empty() || r.ec != std::errc() || r.ptr != number.data() + number.size() ||
         ns > UINT64_MAX / 1000)
       throw wrong("the window is FROM..TO, in ns");
     return ns * 1000;
@@ -79,6 +71,23 @@ sim::WaveWindow wave_window(const std::string& wave) {
   w.from_ps = ps(range.substr(1, dots - 1));
   if (dots + 2 < range.size()) w.to_ps = ps(range.substr(dots + 2));
   if (w.to_ps <= w.from_ps) throw wrong("the window ends before it begins, or where it begins");
+  return w;
+}
+
+sim::WaveWindow wave_window(const std::string& wave) {
+  if (wave.empty() || wave == "none") return {};
+  const auto wrong = [&](const std::string& what) {
+    return Usage(fmt::format("--wave {}: {}", wave, what));
+  };
+  if (split_wave(wave)[0].ends_with(".vcd")) throw wrong("waveforms are FST, name the file .fst");
+  const FileWindow f = file_window("--wave", wave);
+  sim::WaveWindow w{.file = f.file, .from_ps = f.from_ps, .to_ps = f.to_ps, .unit = ""};
+  if (f.scope.empty()) return w;
+  w.unit = f.scope.substr(1);
+  const std::vector<std::string> units(kUnits.begin(), kUnits.end());
+  if (std::ranges::find(units, w.unit) == units.end())
+    throw wrong(fmt::format("no unit \"{}\"{}; one of {}", w.unit, nearest(w.unit, units),
+                            fmt::join(units, ", ")));
   return w;
 }
 
@@ -156,7 +165,8 @@ std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, con
   if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, seed, wave, observer));
   if (kind == "tandem")
     return sim::make_tandem_device(rtl_options(side, config, seed, wave, observer));
-  return sim::make_model_device(config.sizes(side), kSideNames[side], config.timing(side));
+  return sim::make_model_device(config.sizes(side), kSideNames[side], config.timing(side),
+                                observer);
 }
 
 std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts) {

@@ -33,6 +33,13 @@ bool has_rtl(const std::string& kind);
 /// Missing for a kind that this build lacks (a build with only the models has no RTL).
 void check_kinds(const std::array<std::string, 2>& kind, const Config& config);
 
+/// A file and a window of simulated time: FILE, FILE@FROM..TO or FILE@FROM.., in ns.
+struct FileWindow {
+  std::string file, scope;  // scope: what follows a colon
+  uint64_t from_ps = 0, to_ps = UINT64_MAX;
+};
+/// Parses the value of `option`. Throws Usage.
+FileWindow file_window(const std::string& option, const std::string& text);
 /// Parses --wave: FILE[@FROM..TO][:UNIT]. FROM and TO are ns of simulated time, UNIT is a unit of
 /// the RTL. Empty or "none": no file. Throws Usage.
 sim::WaveWindow wave_window(const std::string& wave);
@@ -49,7 +56,7 @@ void check_files(Files others, const std::string& pcap, const std::string& tlp,
 std::string path_of(const std::string& path, const std::string& which,
                     const std::string& extension);
 
-/// `seed`: the run's. `observer`: receives the events of an RTL device. `wave`: see wave_window().
+/// `seed`: the run's. `observer`: receives the events of an RTL device; of a model only stream(). `wave`: see wave_window().
 /// Throws Usage.
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
                                          uint64_t seed, const std::string& wave,

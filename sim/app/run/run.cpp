@@ -30,6 +30,7 @@ Outcome run(const RunRequest& r) {
   add_figures(setup, ending, verdict, out.json);
   if (out.status == kGood && !ending.power_failed_at) add_units(setup, verdict, out);
   setup.captures->finish(out);
+  setup.watches.write_timeline(out);
   out.json["status"] = static_cast<int>(out.status);
   add_cost(setup, ending, out.json);
   return out;

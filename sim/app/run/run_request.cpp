@@ -6,6 +6,7 @@
 
 #include "durable_log.hpp"
 #include "run/devices.hpp"
+#include "run/timeline.hpp"
 #include "settings/words.hpp"
 
 namespace rnic::app {
@@ -62,6 +63,19 @@ void check_qps(const RunRequest& r, const programs::Params& p) {
   }
 }
 
+/// Checks that --explain finds one message at a time.
+void check_explain(const RunRequest& r, const programs::Params& p) {
+  if (!r.explain) return;
+  if (!is_latency(r))
+    throw Usage(
+        fmt::format("--explain: {} has several messages outstanding; a _lat program or "
+                    "pingpong has one",
+                    r.program));
+  if (p.threads > 1)
+    throw Usage(fmt::format("--explain: threads={}: each has a message outstanding; use threads=1",
+                            p.threads));
+}
+
 /// Checks the images of persistent memory: an existing one must fit, and each must be writable.
 void check_images(const RunRequest& r, Files& files) {
   for (const Side side : {kClient, kServer}) {
@@ -88,9 +102,15 @@ void check(const RunRequest& r) {
   check_kinds(r.kind, r.config);
   const programs::Params p = r.config.params(&program_of(r.program));
   check_program(r, p);
+  check_explain(r, p);
   check_qps(r, p);
   Files files = r.files;
   if (!r.file_name.empty()) files.read.push_back({"--file", r.file_name});
+  if (!r.timeline.empty()) {
+    const std::string file = timeline_window(r.timeline).file;
+    check_writable("--timeline", file);
+    files.written.push_back({"--timeline", file});
+  }
   check_images(r, files);
   check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
 }

@@ -38,6 +38,8 @@ struct RunRequest {
   bool stalls = false;   // json "units": for which peer each unit of RTL devices stalled
   bool wires = false;    // json "wires": utilisation of link and PCIe while measuring
   bool cdf = false;      // json "latency_ns": its distribution
+  std::string timeline;  // FILE[@FROM..TO]; empty: none. See timeline_window()
+  bool explain = false;  // json "explain": one message, unit by unit; only if is_latency()
   bool path = false;     // json "path": the critical path, for one message at a time
   std::optional<CrashPlan> crash{};  // json "crash"
   // json "written_at_ns": the last write of the device to this place before the failure

@@ -60,21 +60,36 @@ Watches::Watches(const RunRequest& request, const sim::SimulationConfig& config)
       config_(config),
       limit_({.pcie = {config.side[kClient]->pcie, config.side[kServer]->pcie},
               .link = config.platform.link,
-              .sizes = {request.config.sizes(kClient), request.config.sizes(kServer)}}) {}
+              .sizes = {request.config.sizes(kClient), request.config.sizes(kServer)}}) {
+  if (request.timeline.empty()) return;
+  const TimelineWindow w = timeline_window(request.timeline);
+  timeline_.emplace(
+      Timeline::Config{
+          .pcie = {config.side[kClient]->pcie, config.side[kServer]->pcie},
+          .link = config.platform.link,
+          .clock = {request.config.timing(kClient).clock, request.config.timing(kServer).clock}},
+      w.from, w.to);
+}
 
 sim::Observer* Watches::device(Side side) {
-  return request_.streams || request_.stalls ? &streams_[side] : nullptr;
+  auto& all = devices_[side].all;
+  if ((request_.streams || request_.stalls) && has_rtl(request_.kind[side]))
+    all.push_back(&streams_[side]);
+  if (request_.explain) all.push_back(&inside_[side].emplace(request_.config.timing(side).clock));
+  if (timeline_) all.push_back(&timeline_->inside(side));
+  return all.empty() ? nullptr : &devices_[side];
 }
 
 void Watches::attach(sim::Simulation& simulation) {
   const std::array pcie = {config_.side[kClient]->pcie, config_.side[kServer]->pcie};
   limit_.attach(simulation);
+  if (timeline_) timeline_->attach(simulation);
   if (request_.wires) {
     wires_.emplace(pcie, config_.platform.link.link_gbps);
     simulation.link().tap(wires_->link());
     for (const Side side : {kClient, kServer}) simulation.observe(side, wires_->pcie(side));
   }
-  if (request_.path) {
+  if (request_.path || request_.explain) {
     path_.emplace(pcie, config_.platform.link);
     simulation.link().tap(path_->link());
     for (const Side side : {kClient, kServer}) simulation.observe(side, path_->pcie(side));
@@ -89,10 +104,15 @@ void Watches::attach(sim::Simulation& simulation) {
 }
 
 void Watches::add_figures(nlohmann::ordered_json& j, const programs::Report& client,
-                          const programs::Program& program) const {
+                          const programs::Program& program) {
   const auto [from, to] = measured_window(client);
-  if (path_) j["path"] = path_json(*path_, client, program.half_round_trip);
+  if (request_.path) j["path"] = path_json(*path_, client, program.half_round_trip);
   if (wires_) j["wires"] = wires_->share(from, to);
+  if (request_.explain) {
+    for (auto& s : inside_) s->finish();
+    j["explain"] = explain_json(*path_, {&*inside_[kClient], &*inside_[kServer]}, client,
+                                program.half_round_trip ? 2 : 1);
+  }
   for (const Side side : {kClient, kServer}) {
     if (!request_.streams || !has_rtl(request_.kind[side])) continue;
     j["streams"][kSideNames[side]] = streams_json(streams_[side].use(from, to));
@@ -102,6 +122,16 @@ void Watches::add_figures(nlohmann::ordered_json& j, const programs::Report& cli
     if (const auto atomic = streams_[side].atomic_path(from, to); atomic.size() > 1)
       stages["atomic"] = steps_json(atomic);
   }
+}
+
+void Watches::write_timeline(Outcome& out) {
+  if (!timeline_) return;
+  timeline_->finish();
+  out.json["timeline"] = {{"events", timeline_->events()}};
+  if (timeline_->lost_from() != UINT64_MAX)
+    out.json["timeline"]["lost_from_ns"] = timeline_->lost_from() / kNs;
+  out.failure += write_files(
+      out.status, [&] { write_file(timeline_window(request_.timeline).file, timeline_->json()); });
 }
 
 void Watches::add_stalls(nlohmann::ordered_json& j, const MeasuredWindow& window) const {
