@@ -291,6 +291,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"sweep write_bw --x size", "--plot"},
         Wrong{"sweep write_bw --set size=8,16 --plot p.svg --x qps", "qps"},
         Wrong{"sweep write_bw --set size=8,16 --plot p.svg --y speed", "speed"},
+        Wrong{"sweep write_bw --state w.csv", "the same file"},
+        Wrong{"sweep write_bw --state /dev/full", "not a regular file"},
         Wrong{"sweep --merge", "say the parts"}, Wrong{"sweep --merge absent.csv", "absent.csv"},
         Wrong{"run write_bw --shard 1/2", "takes no --shard"}));
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;
 constexpr size_t kMostPoints = 2048;
-constexpr uint32_t kBeat = 64;
+constexpr uint32_t kBeat = 64, kWqeUnit = 64;
 
 std::optional<model::Reader> reader_of(sim::Client c) {
   switch (c) {
@@ -34,7 +34,9 @@ std::optional<model::Reader> reader_of(sim::Client c) {
   }
 }
 
-double beats_of(size_t bytes) { return static_cast<double>((bytes + kBeat - 1) / kBeat); }
+double beats_of(size_t bytes, uint32_t beat) {
+  return static_cast<double>((bytes + beat - 1) / beat);
+}
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -71,7 +73,10 @@ double Level::mean(Time from, Time to) const {
   return ratio(area_.between(from, to) + late, static_cast<double>(to - from));
 }
 
-LimitWatch::LimitWatch(const Config& config) : config_(config) {}
+LimitWatch::LimitWatch(const Config& config) : config_(config) {
+  for (const Side side : {kClient, kServer}) hosts_[side].beat_bytes = config.beat_bytes[side];
+  wire_.beat_bytes = config.beat_bytes;
+}
 
 void LimitWatch::attach(sim::Simulation& simulation) {
   for (const Side side : {kClient, kServer}) {
@@ -86,7 +91,7 @@ void LimitWatch::Wire::frame(Time at, const sim::Frame& f) {
   bytes[f.from].add(at, static_cast<double>(sim::frame_bytes(f.data.size())));
   if (f.kind != sim::FrameKind::kData) return;
   frames[f.from].add(at, 1);
-  beats[f.from].add(at, beats_of(f.data.size()));
+  beats[f.from].add(at, beats_of(f.data.size(), beat_bytes[f.from]));
 }
 
 void LimitWatch::Host::look_at_host(Time t) {
@@ -97,7 +102,7 @@ void LimitWatch::Host::look_at_host(Time t) {
 }
 void LimitWatch::Host::on_write_issued(Time t, const sim::DmaWrite& w) {
   up.add(t, static_cast<double>(kHead + w.data.size()));
-  write_beats.add(t, beats_of(w.data.size()));
+  write_beats.add(t, beats_of(w.data.size(), beat_bytes));
   writes.change(t, 1);
 }
 void LimitWatch::Host::on_write(Time t, const sim::DmaWrite&, bool) {
@@ -110,16 +115,19 @@ void LimitWatch::Host::on_read_issued(Time t, const sim::DmaRead& r) {
   reads.change(t, 1);
   if (const auto pool = reader_of(r.client)) tags[static_cast<size_t>(*pool)].change(t, 1);
   if (r.client == sim::Client::kPayload) payload_bytes.change(t, r.length);
+  if (r.client == sim::Client::kSqFetch) sq_bytes.change(t, r.length);
 }
 void LimitWatch::Host::on_completion(Time t, const sim::DmaPiece& p) {
   down.add(t, static_cast<double>(kHead + p.data.size()));
-  read_beats.add(t, beats_of(p.data.size()));
+  read_beats.add(t, beats_of(p.data.size(), beat_bytes));
   look_at_host(t);
   if (!p.is_last) return;
   const sim::DmaRead& r = open[p.tag];
   reads.change(t, -1);
   if (const auto pool = reader_of(r.client)) tags[static_cast<size_t>(*pool)].change(t, -1);
-  if (r.client == sim::Client::kPayload) payload_bytes.change(t, -static_cast<double>(r.length));
+  const auto length = static_cast<double>(r.length);
+  if (r.client == sim::Client::kPayload) payload_bytes.change(t, -length);
+  if (r.client == sim::Client::kSqFetch) sq_bytes.change(t, -length);
 }
 void LimitWatch::Host::on_mmio(Time t, const sim::Mmio& m) {
   down.add(t, static_cast<double>(kHead + (m.is_write ? m.bytes : 0u)));
@@ -163,6 +171,10 @@ nlohmann::ordered_json LimitWatch::json(const Measured& m) const {
     windows.emplace_back(of + "QN 1 read tags", tags(model::Reader::kQn1));
     windows.emplace_back(of + "payload read buffer", ratio(h.payload_bytes.mean(m.from, m.to),
                                                            config_.sizes[side].rd_buffer * kBeat));
+    windows.emplace_back(of + "SQ prefetch",
+                         ratio(h.sq_bytes.mean(m.from, m.to),
+                               static_cast<double>(kWqeUnit * config_.sizes[side].sq_prefetch) *
+                                   static_cast<double>(m.qps)));
     windows.emplace_back(of + "pcie tags",
                          ratio(h.reads.mean(m.from, m.to), static_cast<double>(pcie.pcie_tags)));
     windows.emplace_back(
@@ -184,7 +196,9 @@ nlohmann::ordered_json LimitWatch::json(const Measured& m) const {
   by_use(rates);
   by_use(windows);
   const auto is_full = [](const Use& u) {
-    return u.second >= (u.first.ends_with("atomics in order") ? kFullInOrder : kFull);
+    const bool is_of_reads =
+        u.first.ends_with("atomics in order") || u.first.ends_with("SQ prefetch");
+    return u.second >= (is_of_reads ? kFullOfReads : kFull);
   };
   std::vector<Use> order;
   for (const auto* group : {&rates, &windows}) {

@@ -10,7 +10,7 @@
 // Three groups of resources:
 // 1. Rates: both directions of link and PCIe, the beats of host_if's read and write data, the threads
 //    of each host, the slowest stage of each unit. The use is the share of the capacity.
-// 2. Windows: read tags and payload buffer of the device, PCIe credits, the LLP's window, atomics in
+// 2. Windows: read tags, payload buffer and SQ prefetch of the device, PCIe credits, the LLP's window, atomics in
 //    order. The use is the mean amount outstanding, as a share of the most.
 // 3. The program's own window: depth, rd_atomic or the device's sq_window; in a latency program one
 //    message at a time. A program keeps it full, so it limits whatever nothing else limits.
@@ -74,13 +74,15 @@ class Level {
 class LimitWatch {
  public:
   static constexpr double kFull = 0.9;
-  /// Of atomics in order: only their reads are seen, the store and the response are the rest.
-  static constexpr double kFullInOrder = 0.7;
+  /// Of atomics in order and of the SQ prefetch: only the reads are seen. The store and response of
+  /// an atomic, and the way of a WQE to its issue, are the rest.
+  static constexpr double kFullOfReads = 0.7;
 
   struct Config {
     std::array<sim::PcieConfig, 2> pcie;
     sim::LinkConfig link;
     std::array<spec::Sizes, 2> sizes;
+    std::array<uint32_t, 2> beat_bytes{64, 64};  // of the devices' datapaths
   };
   struct Measured {
     Time from = 0, to = 0;
@@ -109,9 +111,10 @@ class LimitWatch {
 
     sim::Simulation* simulation = nullptr;
     Side side = kClient;
-    Growth up, down, idle;           // bytes, bytes, thread time in ps
-    Growth read_beats, write_beats;  // of 64 bytes, between PCIe and host_if
-    Level writes, reads, payload_bytes;
+    Growth up, down, idle;  // bytes, bytes, thread time in ps
+    uint32_t beat_bytes = 64;
+    Growth read_beats, write_beats;  // between PCIe and host_if
+    Level writes, reads, payload_bytes, sq_bytes;
     std::array<Level, model::kReaders> tags;
     std::array<sim::DmaRead, 256> open{};
     double idle_seen = 0;
@@ -119,6 +122,7 @@ class LimitWatch {
   };
   struct Wire final : sim::LinkTap {
     void frame(Time at, const sim::Frame& f) override;
+    std::array<uint32_t, 2> beat_bytes{64, 64};
     std::array<Growth, 2> bytes, frames, beats;  // by the side that sends
   };
 

@@ -60,7 +60,9 @@ Watches::Watches(const RunRequest& request, const sim::SimulationConfig& config)
       config_(config),
       limit_({.pcie = {config.side[kClient]->pcie, config.side[kServer]->pcie},
               .link = config.platform.link,
-              .sizes = {request.config.sizes(kClient), request.config.sizes(kServer)}}) {
+              .sizes = {request.config.sizes(kClient), request.config.sizes(kServer)},
+              .beat_bytes = {request.config.timing(kClient).path.bytes,
+                             request.config.timing(kServer).path.bytes}}) {
   if (request.timeline.empty()) return;
   const TimelineWindow w = timeline_window(request.timeline);
   timeline_.emplace(

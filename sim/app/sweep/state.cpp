@@ -15,6 +15,8 @@ namespace rnic::app::sweep {
 using nlohmann::ordered_json;
 
 State::State(std::string path, const ordered_json& definition) : path_(std::move(path)) {
+  if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_))
+    throw Usage(fmt::format("--state {}: not a regular file", path_));
   check_writable("--state", path_);
   const std::string head = definition.dump() + "\n";
   std::string text;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "output/files.hpp"
 #include "output/report.hpp"
@@ -173,11 +174,18 @@ int sweep_command(Options& o) {
                                     {"shard", fmt::format("{}/{}", shard.number, shard.of)},
                                     {"detailed", !o.json.empty()},
                                     {"build", build_id()}};
-  const std::string state_file = !typed.state.empty()            ? typed.state
-                                 : o.csv.empty() || o.csv == "-" ? std::string()
-                                                                 : o.csv + ".state";
+  // The state stands beside a table that is a file; a device or a pipe has none.
+  const bool is_file = !std::filesystem::exists(o.csv) || std::filesystem::is_regular_file(o.csv);
+  const std::string state_file = !typed.state.empty()                        ? typed.state
+                                 : o.csv.empty() || o.csv == "-" || !is_file ? std::string()
+                                                                             : o.csv + ".state";
   std::optional<State> state;
-  if (!state_file.empty()) state.emplace(state_file, definition);
+  if (!state_file.empty()) {
+    Files files = o.request.files;
+    files.written.push_back({"--state", state_file});
+    files.check();
+    state.emplace(state_file, definition);
+  }
 
   Table table(d.digest(), grid);
   std::map<uint64_t, nlohmann::ordered_json> runs;  // for --json
