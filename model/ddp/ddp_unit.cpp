@@ -13,7 +13,8 @@ namespace rnic::model {
 
 DdpUnit::DdpUnit(Units& u)
     : rx_ulpdu("rx_ulpdu", u.sizes.fifo_depth),
-      payload("payload", u.sizes.rd_tags),
+      // host_if reserves a beat of rd_buffer at least for each; its tags are free again by then.
+      payload("payload", std::max(u.sizes.rd_tags, u.sizes.rd_buffer)),
       wants("tx_want", 4 * u.sizes.num_qps),
       control("qp_ctl_ddp", u.sizes.num_qps + 1),
       u_(u),

@@ -233,6 +233,13 @@ TEST_F(SweepCommand, AnInvalidCombinationIsARow) {
   EXPECT_GT(t.number(t.rows().at(0), "gbps").value_or(0), 0);
 }
 
+/// Payload that was read waits for ddp in more segments than there are tags.
+TEST_F(SweepCommand, EveryNumberOfReadTagsRuns) {
+  EXPECT_EQ(
+      run("sweep write_bw --set size=4096 --set qps=4 --set count=100 --set rd_tags=8..256*2"), 0)
+      << text("err");
+}
+
 TEST_F(SweepCommand, APointThatTakesTooLongIsARow) {
   EXPECT_EQ(run("sweep write_bw --set count=10,100000000 --timeout 2 --csv w.csv --jobs 2"), 3);
   const sweep::Table t = sweep::Table::read((folder_ / "w.csv").string());
