@@ -35,13 +35,13 @@ void Expect::place(const model::Place& p) {
   packets_.push_back(std::move(packet));
 }
 
-std::optional<std::vector<spec::Extent>> Expect::placed(const DmaWrite& w) {
+Expect::Placed Expect::placed(const DmaWrite& w) {
   tally_.made(Kind::kPlacedBytes, w.data.size());
-  if (!writes_) return std::nullopt;
+  if (!writes_) return {};
   if (packets_.empty()) {
     tally_.differ("RTL placed {} bytes at {:#x}; model places nothing now", w.data.size(),
                   w.address);
-    return std::nullopt;
+    return {};
   }
   Packet& p = packets_.front();
   const spec::Extent& e = p.extents[p.extent];
@@ -52,33 +52,36 @@ std::optional<std::vector<spec::Extent>> Expect::placed(const DmaWrite& w) {
         "QP {}: placed payload, byte {} of its segment: RTL wrote {} bytes at {:#x}; model places "
         "{} there at {:#x}",
         p.qpn, p.at, w.data.size(), w.address, rest, address);
-    return std::nullopt;
+    return {};
   }
   const auto model = p.data.slice(p.at, w.data.size());
   if (const size_t at = first_difference(w.data.bytes(), model.bytes()); at != w.data.size()) {
     tally_.differ(
         "QP {}: placed payload, byte {} of its segment, at {:#x}: RTL {:#04x} / model {:#04x}",
         p.qpn, p.at + at, w.address + at, w.data.bytes()[at], model.bytes()[at]);
-    return std::nullopt;
+    return {};
   }
   tally_.compared(Kind::kPlacedBytes, w.data.size());
   p.at += w.data.size();
   p.in_extent += w.data.size();
+  Placed done;
   if (p.in_extent == e.length) {
+    done.extent = e;
     ++p.extent;
     p.in_extent = 0;
   }
-  if (p.at != p.data.size()) return std::nullopt;
-  auto extents = std::move(p.extents);
-  packets_.pop_front();
-  return extents;
+  done.is_packet = p.at == p.data.size();
+  if (done.is_packet) packets_.pop_front();
+  return done;
 }
 
 std::optional<std::vector<spec::Extent>> Expect::forget_place() {
   if (packets_.empty()) return std::nullopt;
-  auto extents = std::move(packets_.front().extents);
+  const Packet& p = packets_.front();
+  std::vector<spec::Extent> rest(p.extents.begin() + static_cast<ptrdiff_t>(p.extent),
+                                 p.extents.end());
   packets_.pop_front();
-  return extents;
+  return rest;
 }
 
 bool Expect::places(uint16_t qpn) const {

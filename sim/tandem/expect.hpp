@@ -3,7 +3,7 @@
 // and bytes must match.
 //
 //   expect.place(place);
-//   if (auto done = expect.placed(w)) ...   // a packet was placed whole
+//   auto done = expect.placed(w);           // done.is_packet: a packet was placed whole
 //   expect.record({...});
 //   if (auto sent = expect.sent(r)) ...     // an FPDU was sent
 //   expect.completion(...); expect.event(...); expect.interrupt(...); expect.admin(...);
@@ -45,9 +45,13 @@ class Expect {
 
   // Placed payload: client place, in the order of the verdicts.
   void place(const model::Place& p);
-  /// The extents of the packet that this write completes, if it completes one.
-  std::optional<std::vector<spec::Extent>> placed(const DmaWrite& w);
+  struct Placed {  // what a write completes
+    std::optional<spec::Extent> extent;
+    bool is_packet = false;
+  };
+  Placed placed(const DmaWrite& w);
   bool places(uint16_t qpn) const;  // a packet of this QP is not placed yet
+  /// Drops the oldest packet: its extents that are not written.
   std::optional<std::vector<spec::Extent>> forget_place();
 
   // Client word: stores of unit atomic, in order.

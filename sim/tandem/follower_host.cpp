@@ -134,14 +134,14 @@ void Steps::serve_admin() {
 void Steps::dma_write(const DmaWrite& w) {
   const uint64_t offered_at = tally_.cycle() - std::exchange(write_waited_, 0);
   switch (w.client) {
-    case Client::kPlace:
-      if (const auto extents = expect_.placed(w)) {
-        for (const spec::Extent& e : *extents) tpt_.retired({e.epoch});
-        ++placed_;
-        ddp_.rx.place_done({});
-        settle();
-      }
-      return;
+    case Client::kPlace: {
+      const Expect::Placed done = expect_.placed(w);
+      if (done.extent) tpt_.retired({done.extent->epoch});
+      if (!done.is_packet) return;
+      ++placed_;
+      ddp_.rx.place_done({});
+      return settle();
+    }
     case Client::kWord:
       expect_.word_written(w);
       stored();

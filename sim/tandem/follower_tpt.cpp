@@ -48,8 +48,13 @@ void Steps::step(const spec::TptCheckCommit& c) {
     for (const spec::Extent& e : std::span(s.extents.all()).subspan(known))
       log_.due(s.serial, e.address, e.length);
     if (s.segment.result == spec::TptResult::kOk) s.segment.result = result;
-    if (s.segment.result != spec::TptResult::kOk) log_.settle(s.serial);
-    if (s.asks.empty() && s.segment.result != spec::TptResult::kOk) give_back(s.extents);
+    if (s.segment.result != spec::TptResult::kOk) {
+      log_.settle(s.serial);
+      for (const spec::Extent& e : std::span(s.extents.all()).subspan(s.gathered))
+        tpt_.retired({e.epoch});
+      s.extents = {};
+      s.gathered = 0;
+    }
     gather();
     return;
   }

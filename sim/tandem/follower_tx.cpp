@@ -104,15 +104,16 @@ void Steps::step(const spec::DdpSegmentCommit& c) {
 void Steps::gather() {
   for (TxSegment& s : segments_) {
     if (s.whole) continue;
-    if (!s.asks.empty() || !gather(s)) return;
+    if (!gather(s)) return;
   }
 }
 
-/// Gathers extent by extent, in the order of the reads: two extents of a segment may overlap.
+/// Gathers extent by extent, in the order of the reads: two extents of a segment may overlap. The
+/// RTL may have read the first extents before it looks up the last STag.
 bool Steps::gather(TxSegment& s) {
   if (s.segment.result == spec::TptResult::kOk) {
     model::PayloadData& p = s.payload;
-    if (s.gathered == 0) {
+    if (p.data.empty()) {
       p.hdr.length = s.length;
       p.data = Payload::make(s.length);
     }
@@ -125,10 +126,13 @@ bool Steps::gather(TxSegment& s) {
       if (got.status == spec::RdStatus::kOk)
         std::memcpy(p.data.writable().data() + s.filled, got.data.bytes().data(), e.length);
       s.filled += e.length;
+      tpt_.retired({e.epoch});  // host_if reports each extent, not the segment
     }
+    if (!s.asks.empty()) return false;
     if (p.hdr.status != spec::RdStatus::kOk) p.data = {};
-    give_back(s.extents);
+    s.extents = {};
   }
+  if (!s.asks.empty()) return false;
   s.whole = true;
   log_.settle(s.serial);
   return true;

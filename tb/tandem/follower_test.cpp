@@ -68,6 +68,22 @@ TEST(Follower, FollowsALife) {
               IsEmpty());
 }
 
+/// Extents are retired one by one: the first of a segment may be of an older epoch than the second.
+TEST(Follower, ARegionGoesBetweenTheExtentsOfASegment) {
+  Script s;
+  s.set_up();
+  s.destroy_while_sending();
+  EXPECT_THAT(s.run(), IsEmpty());
+}
+
+TEST(FollowerDiffers, ARegionGoesBeforeItsEpochHasEnded) {
+  Script s;
+  s.set_up();
+  s.destroy_while_sending();
+  s["the change of the first destroy"].commit<spec::TptChangeCommit>().waits = 0;
+  EXPECT_THAT(s.run(), HasSubstr("RTL has destroyed region"));
+}
+
 TEST(Follower, FollowsAnErrorAndItsFlush) { EXPECT_THAT(failing().run(), IsEmpty()); }
 
 Script refusing_while_closing() {

@@ -157,7 +157,7 @@ void Script::read_of(Client client, uint64_t address, Bytes b, const std::string
 
 void Script::command(const std::string& name, spec::AdminOpcode op, uint32_t object,
                      const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
-                     const std::array<uint8_t, 16>& result) {
+                     const std::array<uint8_t, 16>& result, spec::AdminStatus status) {
   const uint16_t n = commands_++;
   write32(spec::kAdminDoorbellOffset, commands_);
   read_of(Client::kAdmin, kCmdRing + 64U * n,
@@ -166,6 +166,7 @@ void Script::command(const std::string& name, spec::AdminOpcode op, uint32_t obj
           "of " + name);
   unit();
   const spec::AdminRsp rsp{.cookie = n,
+                           .status = status,
                            .opcode = static_cast<uint8_t>(op),
                            .object = object,
                            .result = result,
@@ -271,30 +272,7 @@ void Script::set_up() {
           nothing);
   command("create_cq", Op::kCreateCq, 0, args_of(spec::AdminRingArgs{.base = kCq, .log_size = 4}),
           [&] { commit("the command on the CQ", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0}); });
-  spec::AdminMrArgs mr{.pd = 0,
-                       .key = 0x21,
-                       .log_page = 12,
-                       .rights = spec::kAccessMask,
-                       .base_to = kTo,
-                       .length = 8192,
-                       .first_offset = 0,
-                       .pbl_base = 4,
-                       .page_list = kList,
-                       .pages = 2};
-  std::array<uint8_t, 16> mr_result{};
-  spec::AdminMrResult{.stag = stag_, .pd = 0, .rights = spec::kAccessMask, .length = 8192}.pack(
-      mr_result);
-  command(
-      "create_mr", Op::kCreateMr, kSlot, args_of(mr),
-      [&] {
-        commit("the look at the slot", spec::TptChangeCommit{.slot = kSlot});
-        Bytes list(16);
-        base::store_le<uint64_t>(&list[0], kPage0);
-        base::store_le<uint64_t>(&list[8], kPage1);
-        read_of(Client::kAdmin, kList, list, "of the page list");
-        commit("the new region", spec::TptChangeCommit{.slot = kSlot});
-      },
-      mr_result);
+  create_region("", kSlot, stag_, 4, {kPage0, kPage1});
   command(
       "create_qp", Op::kCreateQp, kQp,
       args_of(spec::AdminQpArgs{.pd = 0, .sq_base = kSq, .rq_base = kRq, .log_sq = 4, .log_rq = 4}),
@@ -335,6 +313,77 @@ void Script::set_up() {
         spec::LlpCtlReq{.op = spec::LlpOp::kRdmaMode, .connection = kConn, .use_crc = 1});
     commit("the QP has started", spec::QpAnswerCommit{.qpn = kQp});
   });
+}
+
+void Script::create_region(const std::string& name, uint32_t slot, uint32_t stag, uint32_t pbl_base,
+                           const std::vector<uint64_t>& pages) {
+  const uint64_t length = 4096 * pages.size();
+  const spec::AdminMrArgs mr{.pd = 0,
+                             .key = static_cast<uint8_t>(stag & 0xff),
+                             .log_page = 12,
+                             .rights = spec::kAccessMask,
+                             .base_to = kTo,
+                             .length = length,
+                             .first_offset = 0,
+                             .pbl_base = pbl_base,
+                             .page_list = kList,
+                             .pages = static_cast<uint32_t>(pages.size())};
+  std::array<uint8_t, 16> result{};
+  spec::AdminMrResult{.stag = stag, .pd = 0, .rights = spec::kAccessMask, .length = length}.pack(
+      result);
+  const auto at = static_cast<uint16_t>(slot);
+  command(
+      "create_mr" + name, spec::AdminOpcode::kCreateMr, slot, args_of(mr),
+      [&] {
+        commit("the look at the slot" + name, spec::TptChangeCommit{.slot = at});
+        Bytes list(8 * pages.size());
+        for (size_t i = 0; i < pages.size(); ++i) base::store_le<uint64_t>(&list[8 * i], pages[i]);
+        read_of(Client::kAdmin, kList, list, "of the page list" + name);
+        commit("the new region" + name, spec::TptChangeCommit{.slot = at});
+      },
+      result);
+}
+
+void Script::destroy_region(const std::string& name, uint32_t slot, uint32_t stag, bool waits) {
+  std::array<uint8_t, 16> result{};
+  if (!waits)
+    spec::AdminMrResult{.stag = stag, .pd = 0, .rights = spec::kAccessMask, .length = 4096}.pack(
+        result);
+  command(
+      name, spec::AdminOpcode::kDestroyMr, stag, {},
+      [&] {
+        commit("the change of " + name,
+               spec::TptChangeCommit{.slot = static_cast<uint16_t>(slot), .waits = uint8_t{waits}});
+      },
+      result, waits ? spec::AdminStatus::kInProgress : spec::AdminStatus::kOk);
+}
+
+void Script::destroy_while_sending() {
+  constexpr uint32_t kOther = kSlot + 1;
+  StagOut out;
+  const model::Tpt tpt(spec::Sizes{}, out);
+  const uint32_t other = tpt.permute(kOther) << 8 | 0x22;
+  create_region(" 2", kOther, other, 6, {kPage1});
+  const uint16_t index = sq_;
+  const spec::SqWqe w{.opcode = 2, .flags = 2, .units = 1, .num_sge = 2, .length = 30};
+  issue("the Send",
+        joined(joined(packed(w), packed(spec::WqeSge{.address = kTo, .length = 10, .lkey = stag_})),
+               packed(spec::WqeSge{.address = kTo + 4096, .length = 20, .lkey = stag_})));
+  check("the key of the Send", 2, kTo, 10, 0, false);
+  check("the second key of the Send", 2, kTo + 4096, 20, 0, true);
+  commit("the issue of the Send", spec::QpIssueCommit{.qpn = kQp});
+  commit("the Send at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
+  const Bytes data = joined(bytes(kPage0, 10), bytes(kPage1, 20));
+  segment("the Send", spec::TxSource::kSq, untagged(3, 0, msn_out_[0]++, data), [&] {
+    check("the look-up of the Send", 1, kTo, 10, 0, false);
+    destroy_region("the first destroy", kOther, other, true);
+    check("the second look-up of the Send", 1, kTo + 4096, 20, 0, true);
+    read_of(Client::kPayload, kPage0, bytes(kPage0, 10), "of the first page");
+    destroy_region("the second destroy", kOther, other, false);
+    read_of(Client::kPayload, kPage1, bytes(kPage1, 20), "of the second page");
+  });
+  commit("the end of the Send", spec::QpRetireCommit{.op = 0, .qpn = kQp, .slot = window_++});
+  completion("the Send", {.opcode = spec::WcOpcode::kSend, .byte_len = 30, .index = index});
 }
 
 void Script::send() {

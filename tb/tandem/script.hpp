@@ -72,18 +72,19 @@ class Script {
   std::string run(std::function<void(const Follower&)> look) const;
 
   // Parts, in the order of a device's life.
-  void set_up();                // device, PD, EQ, CQ, region, QP, connection, QP to rts
-  void send();                  // a Send of 100 bytes across the two pages, signalled
-  void push_write();            // a pushed Write with 5 bytes inline, not signalled
-  void receive_write();         // 64 bytes to the region's start
-  void receive_send();          // 10 bytes, with SE
-  void answer_read();           // the peer reads 16 bytes
-  void answer_empty_flush();    // the peer flushes 0 bytes
-  void read();                  // we read 32 bytes
-  void refused_write();         // the peer writes past the region's end: a Terminate, flush
-  void ask_close();             // until rdmap is asked to end
-  void close();                 // both sides
-  void refuse_while_closing();  // an error of the peer after rdmap's "nothing left"
+  void set_up();                 // device, PD, EQ, CQ, region, QP, connection, QP to rts
+  void send();                   // a Send of 100 bytes across the two pages, signalled
+  void destroy_while_sending();  // another region goes between the extents of a Send
+  void push_write();             // a pushed Write with 5 bytes inline, not signalled
+  void receive_write();          // 64 bytes to the region's start
+  void receive_send();           // 10 bytes, with SE
+  void answer_read();            // the peer reads 16 bytes
+  void answer_empty_flush();     // the peer flushes 0 bytes
+  void read();                   // we read 32 bytes
+  void refused_write();          // the peer writes past the region's end: a Terminate, flush
+  void ask_close();              // until rdmap is asked to end
+  void close();                  // both sides
+  void refuse_while_closing();   // an error of the peer after rdmap's "nothing left"
 
   uint32_t stag() const { return stag_; }
 
@@ -103,7 +104,11 @@ class Script {
                const std::string& label);
   void command(const std::string& name, spec::AdminOpcode op, uint32_t object,
                const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
-               const std::array<uint8_t, 16>& result = {});
+               const std::array<uint8_t, 16>& result = {},
+               spec::AdminStatus status = spec::AdminStatus::kOk);
+  void create_region(const std::string& name, uint32_t slot, uint32_t stag, uint32_t pbl_base,
+                     const std::vector<uint64_t>& pages);
+  void destroy_region(const std::string& name, uint32_t slot, uint32_t stag, bool waits);
   void check(std::string label, uint8_t client, uint64_t to, uint32_t length, uint16_t rights,
              bool last);
   void issue(const std::string& name, const std::vector<uint8_t>& unit);
