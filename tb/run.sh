@@ -12,7 +12,8 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   lint       forms that Yosys misreads; Verilator -Wall of every module as its own top
   sizes      size and logic depth of the units whose RTL has changed, against rtl/lint/sizes.txt
   synth      Yosys reads the RTL: size, logic depth, memories
-  prove      rtl/lib proved by k-induction, covers, assertions counted
+  prove      rtl/lib and some leaves, as far as changed since rtl/formal/proved.txt: k-induction, covers, assertions counted
+  prove-all  likewise all of them
   build      everything, warnings are errors
   fast       cells, units, model, driver, platform (ctest label fast)
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
@@ -25,7 +26,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   soak       a million random operations in tandem: 400,000 on the default build, 300,000 on the minimum build, 300,000 on `stall` at 5,
              20 and 50 %. Hours; RNIC_SOAK_OPS=N: N in all. RNIC_SOAK_SEED=S: the first seed, else it follows from the day
   sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
-  full       all, then sanitize-app, regress, crash, mutants and synth (the whole chip takes long)
+  full       all, then prove-all, sanitize-app, regress, crash, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up;
   130, 143: interrupted (Ctrl-C, SIGTERM)
 TXT
@@ -37,8 +38,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all sanitize-app regress crash mutants synth" ;;
-    spec|structure|lint|sizes|synth|prove|build|fast|sanitize|sanitize-app|system|regress|soak|crash|mutants) steps="$steps $a" ;;
+    full) steps="$steps $steps_all prove-all sanitize-app regress crash mutants synth" ;;
+    spec|structure|lint|sizes|synth|prove|prove-all|build|fast|sanitize|sanitize-app|system|regress|soak|crash|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -141,7 +142,8 @@ for s in $steps; do
     lint) run lint rtl/lint/lint.sh ;;
     sizes) run sizes rtl/lint/depth.sh --check ;;
     synth) run synth rtl/lint/depth.sh ;;
-    prove) run prove rtl/formal/prove.sh ;;
+    prove) run prove rtl/formal/prove.sh --changed ;;
+    prove-all) run prove-all rtl/formal/prove.sh ;;
     build) run build step_build ;;
     fast) run fast step_ctest fast ;;
     sanitize) run sanitize step_sanitize ;;

@@ -1,5 +1,10 @@
 #!/bin/sh
-# prove.sh [cell...]: proves the cells of rtl/lib and some leaves (all, or those named) with Yosys and z3, one a core.
+# prove.sh [cell...]: proves the cells of rtl/lib and some leaves (all, or those named) with Yosys and z3, one per core.
+# prove.sh --changed [cell...]: likewise, but not those that have passed with the same sources and tools (proved.txt).
+# prove.sh --update [cell...]: proves likewise what has changed, and puts what passes into proved.txt.
+#
+# A cell's hash in proved.txt covers its proof and its mutants, what Yosys has read (without names of lines), this script and
+# the versions of the tools. A cell without its hash there is proved.
 #
 # Each <cell>_fv.sv states, in a line "proof: assertions=N bounded=K induction=K cover=K", how many assertions the proof
 # must contain and how deep it goes; induction=0 means bounded only, and the file says why. A wrong count fails, so that
@@ -12,9 +17,12 @@
 #
 # yosys-smtbmc must unroll (--unroll): z3 would expand the shared terms of the arbiters and fill the memory. Prints a
 # table; exit status 0 when everything holds. Logs stay in RNIC_PROVE_DIR when that is set.
+changed=; update=
 case $1 in
+  --changed) changed=1; shift ;;
+  --update) changed=1; update=1; shift ;;
   -h | --help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
-  -*) echo "usage: prove.sh [cell...]" >&2; exit 2 ;;
+  -*) echo "usage: prove.sh [--changed | --update] [cell...]" >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")" || exit 2
 work=${RNIC_PROVE_DIR:-$(mktemp -d)}
@@ -42,13 +50,23 @@ read_design() {
       write_smt2 -wires $work/$out.smt2" >"$work/$out.read" 2>&1
 }
 
+table=proved.txt
+# Puts the hash of a cell that has passed into the table.
+put() {
+  [ -f "$work/$1.proved" ] || return 0
+  { grep -v "^$1 " $table 2>/dev/null; cat "$work/$1.proved"; } | sort >"$work/table" && cp "$work/table" $table
+}
+tools=$(yosys -V; z3 --version)
+
 status=0
 printf '%-20s %10s %10s %10s %10s %7s\n' cell assertions bounded induction cover seconds
 if [ $# -gt 1 ]; then   # each by itself, one a core; what it prints comes when it has ended
   printf '%s\n' "$@" | RNIC_PROVE_DIR=$work xargs -n 1 -P "$(nproc)" sh -c '
-    ./prove.sh "$1" >"$RNIC_PROVE_DIR/$1.out" 2>&1; status=$?
-    sed 1d "$RNIC_PROVE_DIR/$1.out"; exit $status' -
-  exit $(($? != 0))
+    ./prove.sh $1 "$2" >"$RNIC_PROVE_DIR/$2.out" 2>&1; status=$?
+    sed 1d "$RNIC_PROVE_DIR/$2.out"; exit $status' - "${changed:+--changed}"
+  status=$(($? != 0))
+  [ -z "$update" ] || for cell in "$@"; do put "$cell"; done
+  exit $status
 fi
 for cell in "$@"; do
   fv=${cell}_fv.sv
@@ -62,6 +80,12 @@ for cell in "$@"; do
   if ! read_design "$cell" $files; then
     echo "$cell: Yosys refuses it:"; head -n 5 "$work/$cell.read"; status=1; continue
   fi
+  hash=$({ echo "$tools"; cat prove.sh "$fv"; grep -v '^;' "$work/$cell.smt2"; } | sha256sum | cut -c 1-16)
+  if [ -n "$changed" ] && grep -qx "$cell $hash" $table 2>/dev/null; then
+    printf '%-20s %s\n' "$cell" "proved before"
+    continue
+  fi
+  before=$status; status=0
   found=$(grep -c yosys-smt2-assert "$work/$cell.smt2")
   count=$found; [ "$found" = "$want" ] || { count="$found!=$want"; status=1; }
   r_cover=$(mode "$work/$cell.cover" -c -t "$cover" "$work/$cell.smt2")
@@ -80,9 +104,9 @@ for cell in "$@"; do
     n=$((n + 1)); begin=$(date +%s); name=${name%:}; mutant=$work/${cell}_$n.sv; verdict=
     sed "$edit" "$file" >"$mutant"
     cmp -s "$file" "$mutant" && verdict="changes nothing"
-    changed=; for f in $files; do [ "$f" = "$file" ] && f=$mutant; changed="$changed $f"; done
+    with=; for f in $files; do [ "$f" = "$file" ] && f=$mutant; with="$with $f"; done
     # shellcheck disable=SC2086
-    [ -n "$verdict" ] || read_design "${cell}_$n" $changed || verdict="Yosys refuses it"
+    [ -n "$verdict" ] || read_design "${cell}_$n" $with || verdict="Yosys refuses it"
     if [ -z "$verdict" ]; then
       mode "$work/${cell}_$n.bounded" -t "$bounded" "$work/${cell}_$n.smt2" >/dev/null
       if grep -qE "Assert failed.*[.:/ ]$name" "$work/${cell}_$n.bounded"; then verdict=refuted; else verdict="NOT REFUTED"; fi
@@ -90,5 +114,8 @@ for cell in "$@"; do
     [ "$verdict" = refuted ] || status=1
     printf '    mutant %d: %s by %s, %s s\n' "$n" "$verdict" "$name" $(($(date +%s) - begin))
   done <"$work/$cell.mutants"
+  [ $status != 0 ] || echo "$cell $hash" >"$work/$cell.proved"
+  [ -z "$update" ] || put "$cell"
+  [ $before = 0 ] || status=$before
 done
 exit $status

@@ -233,6 +233,15 @@ TEST_F(SweepCommand, AnInvalidCombinationIsARow) {
   EXPECT_GT(t.number(t.rows().at(0), "gbps").value_or(0), 0);
 }
 
+TEST_F(SweepCommand, ASettingThatAProgramDoesNotUseIsARow) {
+  ASSERT_EQ(run("sweep write_bw atomic_bw --set size=8 --set count=50 --csv w.csv"), 0)
+      << text("err");
+  const sweep::Table t = sweep::Table::read((folder_ / "w.csv").string());
+  EXPECT_EQ(t.cell(t.rows().at(0), "status"), "0");
+  EXPECT_EQ(t.cell(t.rows().at(1), "status"), "2");
+  EXPECT_EQ(t.cell(t.rows().at(1), "reason"), "--set size=8: atomic_bw does not use it");
+}
+
 /// Payload that was read waits for ddp in more segments than there are tags.
 TEST_F(SweepCommand, EveryNumberOfReadTagsRuns) {
   EXPECT_EQ(
@@ -279,7 +288,9 @@ TEST_P(SweepRefuses, InOneLineBeforeAnythingRuns) {
 INSTANTIATE_TEST_SUITE_P(
     Each, SweepRefuses,
     testing::Values(
-        Wrong{"sweep", "say a program"}, Wrong{"sweep wrte_bw", "did you mean write_bw"},
+        Wrong{"sweep", "say a program"},
+        Wrong{"sweep write_bw --set size=8,64 --plot p.svg --y cdf", "measures no latencies"},
+        Wrong{"sweep wrte_bw", "did you mean write_bw"},
         Wrong{"sweep write_bw,write_bw", "occurs twice"}, Wrong{"sweep file_copy", "wants a file"},
         Wrong{"sweep write_bw --set siez=8,16", "did you mean size"},
         Wrong{"sweep write_bw --set size=8,abc", "abc"},

@@ -159,7 +159,9 @@ Definition::Definition(const Options& o) {
 /// Refuses settings that no program of the sweep uses.
 void Definition::check(const Options& o) const {
   Options first = o;
-  first.request = request(grid_.at(0));
+  Grid::Point at = grid_.at(0);
+  std::erase_if(at, [](const auto& dimension) { return dimension.first == "program"; });
+  first.request = request(at);
   if (has_rtl_) first.request.kind = {"rtl", "rtl"};
   std::vector<std::string_view> used;
   const auto names = grid_.names();
@@ -178,7 +180,10 @@ RunRequest Definition::request(uint64_t point) const { return request(grid_.at(p
 
 RunRequest Definition::request(const Grid::Point& at) const {
   RunRequest r = base_;
-  const auto preset = std::ranges::find(at, "preset", &std::pair<std::string, std::string>::first);
+  const auto value_of = [&](const char* name) {
+    return std::ranges::find(at, name, &std::pair<std::string, std::string>::first);
+  };
+  const auto preset = value_of("preset");
   r.config = preset == at.end() ? presets_.begin()->second : presets_.at(preset->second);
   for (const auto& [name, value] : fixed_) r.config.set(name, value, "--set", Origin::kSet);
   for (const auto& [name, value] : at) {
@@ -194,7 +199,22 @@ RunRequest Definition::request(const Grid::Point& at) const {
       r.config.set(name, value, "--set", Origin::kSet);
     }
   }
+  if (value_of("program") != at.end()) check_used(at, r.program);
   return r;
+}
+
+void Definition::check_used(const Grid::Point& at, const std::string& program) const {
+  const std::vector<std::string_view> used = settings_of(program_of(program));
+  const Config defaults;
+  const auto check = [&](const std::string& name, const std::string& value) {
+    const bool is_own = defaults.all().end() != std::ranges::find_if(defaults.all(), [&](auto& s) {
+                          return s.name == name && s.group == "program";
+                        });
+    if (is_own && std::ranges::find(used, name) == used.end())
+      throw Usage(fmt::format("--set {}={}: {} does not use it", name, value, program));
+  };
+  for (const auto& [name, value] : fixed_) check(name, value);
+  for (const auto& [name, value] : at) check(name, value);
 }
 
 std::string Definition::digest() const {

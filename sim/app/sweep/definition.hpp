@@ -29,6 +29,8 @@ class Definition {
 
  private:
   void check(const Options& o) const;
+  /// Refuses a setting that the program of this point does not use.
+  void check_used(const Grid::Point& at, const std::string& program) const;
 
   RunRequest base_;
   std::map<std::string, Config> presets_;  // the base configuration under each preset

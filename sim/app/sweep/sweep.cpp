@@ -39,6 +39,24 @@ Outcome run_or_refused(const Definition& d, uint64_t point, bool has_json) {
   }
 }
 
+/// Refuses, before anything runs, a plot of latencies that no program of the sweep has.
+void check_latency(const Definition& d, const PlotSpec& plot) {
+  const bool is_of_latency = plot.kind == PlotSpec::Kind::kPercentiles ||
+                             plot.kind == PlotSpec::Kind::kCdf ||
+                             plot.kind == PlotSpec::Kind::kTime || plot.y.starts_with("latency_") ||
+                             plot.y.starts_with("path_");
+  if (!is_of_latency) return;
+  const std::vector<std::string> programs = d.json()["programs"];
+  for (const std::string& program : programs) {
+    RunRequest r;
+    r.program = program;
+    if (is_latency(r)) return;
+  }
+  throw Usage(
+      fmt::format("--y {}: {} measures no latencies; the programs named _lat and pingpong do",
+                  plot.y, fmt::join(programs, ", ")));
+}
+
 /// Identifies the program file, so that no sweep continues with the figures of another build.
 std::string build_id() {
   const std::vector<uint8_t> self = read_file("/proc/self/exe");
@@ -165,6 +183,7 @@ int sweep_command(Options& o) {
   if (!o.plot.empty()) {
     if (shard.of != 1) throw Usage("--plot: of a whole sweep; --merge draws the parts of --shard");
     plot = plot_spec(grid.dimensions(), {.x = typed.x, .y = typed.y, .by = typed.by});
+    check_latency(d, *plot);
   }
   if (o.print_config) {
     fmt::print("{}\n", d.json().dump(2));
