@@ -96,7 +96,7 @@ void Steps::writes_changed() {
   while (!on) {
     const auto extents = expect_.forget_place();
     if (!extents) break;
-    for (const spec::Extent& e : *extents) tpt_.retired({e.epoch});
+    for (const spec::Extent& e : *extents) in_flight_.retire(e.epoch);
     ++placed_;
     ddp_.rx.place_done({});
   }
@@ -136,7 +136,7 @@ void Steps::dma_write(const DmaWrite& w) {
   switch (w.client) {
     case Client::kPlace: {
       const Expect::Placed done = expect_.placed(w);
-      if (done.extent) tpt_.retired({done.extent->epoch});
+      if (done.extent) in_flight_.retire(done.extent->epoch);
       if (!done.is_packet) return;
       ++placed_;
       ddp_.rx.place_done({});

@@ -26,13 +26,13 @@ void Steps::step(const spec::TptCheckCommit& c) {
                                .last = c.last};
   if (c.client == kQn1) {
     Answer a{.request = request, .extents = {}};
-    a.result = tpt_.translate(request, a.extents);
+    a.result = translate(request, a.extents);
     looked_.push_back(std::move(a));
     return;
   }
   if (c.client != kTx) {
     Answer a{.request = request, .extents = {}};
-    a.result = c.client == kRx ? tpt_.translate(request, a.extents) : tpt_.check(request);
+    a.result = c.client == kRx ? translate(request, a.extents) : tpt_.check(request);
     answered_[c.client].push_back(std::move(a));
     return;
   }
@@ -44,14 +44,14 @@ void Steps::step(const spec::TptCheckCommit& c) {
     }
     s.asks.pop_front();
     const size_t known = s.extents.all().size();
-    const auto result = tpt_.translate(request, s.extents);
+    const auto result = translate(request, s.extents);
     for (const spec::Extent& e : std::span(s.extents.all()).subspan(known))
       log_.due(s.serial, e.address, e.length);
     if (s.segment.result == spec::TptResult::kOk) s.segment.result = result;
     if (s.segment.result != spec::TptResult::kOk) {
       log_.settle(s.serial);
       for (const spec::Extent& e : std::span(s.extents.all()).subspan(s.gathered))
-        tpt_.retired({e.epoch});
+        in_flight_.retire(e.epoch);
       s.extents = {};
       s.gathered = 0;
     }
@@ -74,12 +74,46 @@ void Steps::step(const spec::TptChangeCommit& c) {
     return tally_.differ("tpt_change: {}: RTL changed region {} / model {}", to_string(cmd.opcode),
                          c.slot, slot);
   const bool destroys = cmd.opcode == spec::AdminOpcode::kDestroyMr;
-  if (destroys && c.waits == 0 && !tpt_.drained(cmd)) {
-    tally_.differ("tpt_change: RTL has destroyed region {}; model has extents in flight through it",
-                  c.slot);
+  if (destroys && c.waits == 0) {
+    if (!may_go(slot, cmd.object))
+      tally_.differ(
+          "tpt_change: RTL has destroyed region {}; model has extents in flight from before",
+          c.slot);
+    closed_.erase(slot);
+  } else if (destroys && !closed_.contains(slot)) {
+    closed_[slot] = in_flight_.close();
   }
   waiting.pop_front();
   tpt_.command(cmd, c.waits != 0);
+}
+
+/// Translates. The extents carry a number of in_flight_, in place of tpt's own epoch.
+spec::TptResult Steps::translate(const spec::WqeCheck& c, model::ExtentList& out) {
+  model::ExtentList own;
+  const auto result = tpt_.translate(c, own);
+  for (spec::Extent e : own.all()) {
+    tpt_.retired({e.epoch});
+    e.epoch = in_flight_.issue();
+    out.add(e);
+  }
+  return result;
+}
+
+/// No extent is in flight that was issued before the region was closed. A region that was not
+/// closed before goes only if none at all is in flight. An unknown STag destroys nothing.
+bool Steps::may_go(uint32_t slot, uint32_t stag) const {
+  // The RTL has dropped the extents of as many received segments as are refused. Which of the
+  // look-ups were theirs shows only at the next segment.
+  InFlight rest = in_flight_;
+  uint32_t dropped = refused_;
+  for (const Answer& a : answered_[kRx]) {
+    if (dropped == 0) break;
+    for (const spec::Extent& e : a.extents.all()) rest.retire(e.epoch);
+    if (a.request.last != 0) --dropped;
+  }
+  if (const auto it = closed_.find(slot); it != closed_.end()) return rest.none_before(it->second);
+  const bool is_known = tpt_.check({.stag = stag}) != spec::TptResult::kStag;
+  return !is_known || rest.none();
 }
 
 /// Serves a behaviour's look-up with the result of the RTL's look-up, which must have been the
@@ -130,7 +164,7 @@ spec::TptResult Steps::translated(const spec::WqeCheck& c, model::ExtentList& ou
 }
 
 void Steps::give_back(model::ExtentList& extents) {
-  for (const spec::Extent& e : extents.all()) tpt_.retired({e.epoch});
+  for (const spec::Extent& e : extents.all()) in_flight_.retire(e.epoch);
   extents = {};
 }
 

@@ -126,7 +126,7 @@ bool Steps::gather(TxSegment& s) {
       if (got.status == spec::RdStatus::kOk)
         std::memcpy(p.data.writable().data() + s.filled, got.data.bytes().data(), e.length);
       s.filled += e.length;
-      tpt_.retired({e.epoch});  // host_if reports each extent, not the segment
+      in_flight_.retire(e.epoch);  // host_if reports each extent, not the segment
     }
     if (!s.asks.empty()) return false;
     if (p.hdr.status != spec::RdStatus::kOk) p.data = {};

@@ -37,6 +37,7 @@
 #include "qp/qp.hpp"
 #include "rdmap/rdmap.hpp"
 #include "tandem/expect.hpp"
+#include "tandem/in_flight.hpp"
 #include "tandem/read_log.hpp"
 #include "tandem/turns.hpp"
 #include "tpt/tpt.hpp"
@@ -187,7 +188,7 @@ class Steps final : private model::HostIf::Out,
     spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out) override {
       return s_.translated(c, out);
     }
-    void retired(const spec::Retired& r) override { s_.tpt_.retired(r); }
+    void retired(const spec::Retired& r) override { s_.in_flight_.retire(r.epoch); }
 
    private:
     Steps& s_;
@@ -307,6 +308,8 @@ class Steps final : private model::HostIf::Out,
 
   spec::TptResult answered(size_t client, const spec::WqeCheck& c, model::ExtentList* extents);
   spec::TptResult translated(const spec::WqeCheck& c, model::ExtentList& out);
+  spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out);
+  bool may_go(uint32_t slot, uint32_t stag) const;
   void give_back(model::ExtentList& extents);
   void drop_open(size_t client);
   void hand_out();
@@ -327,6 +330,8 @@ class Steps final : private model::HostIf::Out,
   ReadLog log_;
   model::HostIf host_;
   model::Tpt tpt_;
+  InFlight in_flight_;                  // through tpt_: Extent::epoch is its number
+  std::map<uint32_t, uint8_t> closed_;  // closed regions by slot, with the number of close()
   Asked wqe_checks_, resp_checks_, translations_;
   model::Rdmap rdmap_;
   model::Ddp ddp_;

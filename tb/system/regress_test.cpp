@@ -67,7 +67,10 @@ std::vector<Case> cases() {
                            {"model", "tandem", 2500, 20000, {"build=minimum"}},
                            {"tandem", "tandem", 750, 30000, {"build=stall", "stall_percent=5"}},
                            {"tandem", "tandem", 750, 31000, {"build=stall", "stall_percent=20"}},
-                           {"tandem", "tandem", 500, 32000, {"build=stall", "stall_percent=50"}}};
+                           {"tandem", "tandem", 500, 32000, {"build=stall", "stall_percent=50"}},
+                           // A region goes while the follower still holds look-ups of a segment
+                           // that was refused.
+                           {"rtl", "tandem", 250, 926639, {"build=stall", "stall_percent=65"}}};
   return all;
 }
 
