@@ -82,7 +82,9 @@ Result<void> Host::take(const Wc& wc) {
         lane.qp.qp_num() != wc.qp_num)
       continue;
     ++shared_.completions;
-    return wc.opcode == IBV_WC_RECV ? take_receive(lane, wc) : take_send(lane, wc);
+    return wc.opcode == IBV_WC_RECV || wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM
+               ? take_receive(lane, wc)
+               : take_send(lane, wc);
   }
   return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
 }
@@ -123,7 +125,9 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
     for (size_t k = 0; k < next; ++k) lane.sent.pop_front();
     return {};
   }
-  if (p.op != nullptr && (wc.opcode != completion_of(*p.op) || wc.byte_len != p.op->length)) {
+  // The last message of a request with Immediate Data is that of 8 bytes.
+  const uint32_t length = p.op == nullptr ? 0 : p.op->immediate ? kWord : p.op->length;
+  if (p.op != nullptr && (wc.opcode != completion_of(*p.op) || wc.byte_len != length)) {
     return fail(Errc::kProtocol,
                 "qp {}: completion of request {} opcode {} byte_len {}, but the next is {}",
                 lane.number, wc.wr_id, static_cast<unsigned>(wc.opcode), wc.byte_len, name);
@@ -209,6 +213,20 @@ Result<void> Host::ask(const Operation& op) const {
   return fail(Errc::kProtocol, "{}: {}", op.describe(), wrong);
 }
 
+// The bytes that a receive's completion reports. That of Immediate Data reports those of the last
+// Write since the message on queue 0 before it, since the receiver cannot tell whether they belong
+// together.
+uint32_t Host::received_length(const Lane& lane, const Operation& op) {
+  if (!op.is_immediate_alone()) return op.length;
+  uint32_t length = 0;
+  for (const Operation* o : lane.incoming) {
+    if (o == &op) break;
+    if (o->op == Op::kWrite) length = o->length;
+    if (o->takes_receive()) length = 0;
+  }
+  return length;
+}
+
 // Handles a received message; every Write before it has arrived, too.
 Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
   if (lane.received.empty())
@@ -238,14 +256,22 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
   }
   const Operation& o = *p.op;
   ++lane.receives_done;
-  if (wc.byte_len != o.length)
-    return fail(Errc::kProtocol, "qp {}: receive {} of {} bytes, but the next is for {}",
-                lane.number, wc.wr_id, wc.byte_len, o.describe());
+  const auto opcode = o.immediate ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+  if (wc.byte_len != received_length(lane, o) || wc.opcode != opcode)
+    return fail(Errc::kProtocol, "qp {}: receive {} opcode {} of {} bytes, but the next is for {}",
+                lane.number, wc.wr_id, static_cast<unsigned>(wc.opcode), wc.byte_len, o.describe());
+  const bool has_immediate = (wc.wc_flags & IBV_WC_WITH_IMM) != 0;
+  if (has_immediate != o.immediate || (o.immediate && wc.imm != o.data))
+    return fail(Errc::kProtocol,
+                "qp {}: receive {} {} Immediate Data {:#x}, but the next is for {}", lane.number,
+                wc.wr_id, has_immediate ? "with" : "without", wc.imm, o.describe());
   for (const Piece& piece : o.receive) {
     if (auto r = compare(lane, piece, o, "at its receive"); !r) return r;
   }
-  for (; lane.incoming[lane.checked_writes] != &o; ++lane.checked_writes) {
-    const Operation& w = *lane.incoming[lane.checked_writes];
+  const auto at = [&] { return lane.incoming[lane.checked_writes]; };
+  for (bool is_last = false; !is_last; ++lane.checked_writes) {
+    const Operation& w = *at();
+    is_last = &w == &o;
     if (w.op != Op::kWrite) continue;
     if (auto r = compare(lane, {w.remote.offset, w.length}, w,
                          fmt::format("when #{} behind it has come", o.number));

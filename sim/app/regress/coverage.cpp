@@ -52,6 +52,8 @@ std::string atomic_of(const Operation& o) {
   return std::string(kOpNames[static_cast<size_t>(o.op)]) + (o.masked ? ", masked" : "");
 }
 
+const std::vector<std::string> kImmediates = {"alone", "alone, with SE", "after a Write"};
+
 struct Group {
   std::string name;
   std::vector<std::string> rows, columns;
@@ -93,6 +95,8 @@ const std::vector<Group>& groups() {
        kOnWord,
        true},
       {"cmp_swap x comparison", {"cmp_swap", "cmp_swap, masked"}, {"matches", "differs"}},
+      {"immediate x who posts", kImmediates, kSides, true},
+      {"immediate x how", kImmediates, {"fence", "joined", "signaled", "silent"}, true},
       {"operation x QPs", names(kOpNames), kQps, true},
       {"operation x threads", names(kOpNames), kThreads, true},
       {"operation x directions of its QP", names(kOpNames), kDirections, true},
@@ -333,6 +337,14 @@ void Coverage::count(const Plan& plan) {
       if (o.op == Op::kCmpSwap)
         ++cells_["cmp_swap x comparison"][atomic_of(o)][o.matches ? "matches" : "differs"];
     }
+    if (o.immediate) {
+      const std::string& row = kImmediates[o.op == Op::kWrite ? 2 : o.op == Op::kSend ? 0 : 1];
+      ++cells_["immediate x who posts"][row][kSides[o.side]];
+      auto& how = cells_["immediate x how"][row];
+      if (o.fence) ++how["fence"];
+      if (o.joined) ++how["joined"];
+      ++how[o.signaled ? "signaled" : "silent"];
+    }
     if (o.is_word() || o.of_word) {
       const std::string name = kOpNames[static_cast<size_t>(o.op)];
       std::string& on = on_word[o.side][o.qp][o.remote.offset / kWord];
@@ -345,7 +357,8 @@ void Coverage::count(const Plan& plan) {
     const std::string sge = kSgeNames[static_cast<size_t>(o.sge_class())],
                       border = kCrossingNames[static_cast<size_t>(o.crossing())];
     const std::string mtu = fmt::format("{}", plan.mtu);
-    const bool has_local = o.op != Op::kFlush && o.op != Op::kAtomicWrite;
+    const bool has_local =
+        o.op != Op::kFlush && o.op != Op::kAtomicWrite && !o.is_immediate_alone();
     ++cells_["operation x size"][op][size];
     for (const auto& [group, row] : {std::pair{"operation", op}, {"size", size}}) {
       const std::string g = group;

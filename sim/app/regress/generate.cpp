@@ -81,6 +81,7 @@ class Generator {
         lives_(base::Rng(seed).fork("lives")),
         pages_(base::Rng(seed).fork("pages")),
         flushes_(base::Rng(seed).fork("flushes")),
+        immediates_(base::Rng(seed).fork("immediates")),
         atomics_(base::Rng(seed).fork("atomics")),
         holds_(base::Rng(seed).fork("holds")) {
     plan_.seed = seed;
@@ -367,12 +368,14 @@ class Generator {
       o.op = any(atomics_, std::array{Op::kFetchAdd, Op::kCmpSwap, Op::kAtomicWrite});
       o.size_class = SizeClass::k2To63;
     }
+    immediate(o);
     const unsigned peer = 1 - o.side;
     const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
     if (!again && !o.is_word() &&
         (landing_[0][o.qp].used() > budget / plan_.qps ||
          landing_[1][o.qp].used() > budget / plan_.qps))
       o.size_class = static_cast<SizeClass>(rng_.below(5));
+    if (o.is_immediate_alone()) o.size_class = SizeClass::k0;
     o.length = o.is_word() ? kWord : length_of(o.size_class, o.is_send());
     const auto crossing = static_cast<Crossing>(rng_.below(3));
     const QpShape& shape = plan_.shape[o.side][o.qp];
@@ -384,14 +387,15 @@ class Generator {
     } else if (o.is_word()) {
       word(o, again);
     } else {
-      o.is_inline = o.length <= shape.max_inline && rng_.percent(40);
-      gather(o, shape);
+      if (!o.is_immediate_alone()) {
+        o.is_inline = o.length <= shape.max_inline && rng_.percent(40);
+        gather(o, shape);
+      }
+      if (o.takes_receive()) receive(o, o.is_send() ? o.length : 0, crossing, landing_[peer][o.qp]);
       if (o.op == Op::kWrite) {
         o.remote = landing_[peer][o.qp].take(rng_, o.length, crossing);
         o.remote_landing = true;
         written_[o.side][o.qp].push_back(o.remote);
-      } else {
-        receive(o, crossing, landing_[peer][o.qp]);
       }
     }
     post(o, shape);
@@ -504,9 +508,19 @@ class Generator {
     }
   }
 
-  void receive(Operation& o, Crossing crossing, Landing& landing) {
+  /// Immediate Data, in half of the plans: a part of the Sends, and of the Writes whose queue has
+  /// room for two entries.
+  void immediate(Operation& o) {
+    const bool is_large = o.size_class == SizeClass::kLarge;
+    const bool has_room = plan_.shape[o.side][o.qp].send_depth >= 4;
+    if (!has_immediates_ || is_large || !(o.is_send() || (o.op == Op::kWrite && has_room))) return;
+    o.immediate = immediates_.percent(o.is_send() ? 20 : 40);
+    if (o.immediate) o.data = immediates_.next();
+  }
+
+  void receive(Operation& o, uint32_t bytes, Crossing crossing, Landing& landing) {
     const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
-    for (const uint32_t length : cuts(o.length, pieces)) {
+    for (const uint32_t length : cuts(bytes, pieces)) {
       o.receive.push_back(landing.take(
           rng_, length, o.receive.empty() ? crossing : static_cast<Crossing>(rng_.below(3))));
     }
@@ -523,18 +537,18 @@ class Generator {
   void post(Operation& o, const QpShape& shape) {
     auto& s = state_[o.side][o.qp];
     const uint32_t half = shape.send_depth / 2;
-    o.signaled = rng_.percent(60) || s.silent + 1 >= half;
-    s.silent = o.signaled ? 0 : s.silent + 1;
+    o.signaled = rng_.percent(60) || s.silent + o.entries() >= half;
+    s.silent = o.signaled ? 0 : s.silent + o.entries();
     const uint32_t receives = plan_.shape[1 - o.side][o.qp].recv_depth;
-    o.joined =
-        s.any && s.group < half && s.sends + (o.is_send() ? 1 : 0) <= receives && rng_.percent(30);
-    s.group = o.joined ? s.group + 1 : 1;
-    s.sends = (o.joined ? s.sends : 0) + (o.is_send() ? 1 : 0);
+    o.joined = s.any && s.group + o.entries() <= half &&
+               s.sends + (o.takes_receive() ? 1 : 0) <= receives && rng_.percent(30);
+    s.group = (o.joined ? s.group : 0) + o.entries();
+    s.sends = (o.joined ? s.sends : 0) + (o.takes_receive() ? 1 : 0);
     if (o.joined) plan_.ops[s.last].push = false;
     s.any = true;
     s.last = plan_.ops.size();
     const uint32_t body = o.is_inline ? o.length : static_cast<uint32_t>(o.local.size()) * 16;
-    o.push = shape.push && !o.joined && body <= kPushBody;
+    o.push = shape.push && !o.joined && o.entries() == 1 && body <= kPushBody;
     if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
   }
 
@@ -552,10 +566,11 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, atomics_, holds_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, immediates_, atomics_, holds_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
+  bool has_immediates_ = immediates_.percent(50);
   std::optional<Hot> hot_;  // of the last operation on a word
   std::array<std::array<std::vector<Word>, kMaxQps>, 2> words_{};
   std::array<std::array<Queue, kMaxQps>, 2> state_{};

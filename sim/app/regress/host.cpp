@@ -56,7 +56,7 @@ Result<void> Host::body() {
     for (const Operation& o : plan_.ops) {
       if (o.qp != q) continue;
       (o.side == side_ ? lane.sends : lane.incoming).push_back(&o);
-      if (o.side != side_ && o.is_send()) lane.receives.push_back(&o);
+      if (o.side != side_ && o.takes_receive()) lane.receives.push_back(&o);
     }
   }
   if (lanes_.empty() && thread_ != 0) {

@@ -196,6 +196,7 @@ class Host {
   [[nodiscard]] Result<size_t> poll();
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
   [[nodiscard]] Result<void> take_send(Lane& lane, const verbs::Wc& wc);
+  static uint32_t received_length(const Lane& lane, const Operation& op);
   [[nodiscard]] Result<void> take_receive(Lane& lane, const verbs::Wc& wc);
   [[nodiscard]] Result<void> succeed(Lane& lane, const Posted& p, const verbs::Wc& wc);
   [[nodiscard]] Result<void> take_events();

@@ -19,7 +19,7 @@ constexpr uint64_t kAgeId = 2'000'000;
 WrOpcode opcode_of(const Operation& o) {
   switch (o.op) {
     case Op::kWrite:
-      return IBV_WR_RDMA_WRITE;
+      return o.immediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
     case Op::kRead:
       return IBV_WR_RDMA_READ;
     case Op::kFlush:
@@ -31,7 +31,7 @@ WrOpcode opcode_of(const Operation& o) {
     case Op::kAtomicWrite:
       return IBV_WR_ATOMIC_WRITE;
     default:
-      return IBV_WR_SEND;
+      return o.immediate ? RNIC_WR_IMM : IBV_WR_SEND;
   }
 }
 
@@ -233,8 +233,11 @@ Result<void> Host::post(Lane& lane) {
   while (end < lane.sends.size() && lane.sends[end]->joined) ++end;
   const std::span<const Operation* const> group(&lane.sends[lane.posted], end - lane.posted);
   const auto sends = static_cast<size_t>(
-      std::ranges::count_if(group, [](const Operation* o) { return o->is_send(); }));
-  if (lane.sent.size() + group.size() > plan_.shape[side_][lane.number].send_depth) return {};
+      std::ranges::count_if(group, [](const Operation* o) { return o->takes_receive(); }));
+  size_t entries = 0;
+  for (const Operation* o : group) entries += o->entries();
+  for (const Posted& p : lane.sent) entries += p.op != nullptr ? p.op->entries() : 1;
+  if (entries > plan_.shape[side_][lane.number].send_depth) return {};
   if (lane.sends_posted + sends > theirs(lane).receives) return {};
   std::vector<std::vector<Sge>> sges(group.size());
   std::vector<SendWr> wrs;
@@ -250,6 +253,7 @@ Result<void> Host::post(Lane& lane) {
           (o.remote_landing ? plan_.iova(peer_, lane.number) : kSourceIova) + o.remote.offset;
       wr.rkey = o.remote_landing ? theirs(lane).landing : theirs(lane).source;
     }
+    if (o.immediate) wr.imm = o.data;
     wr.compare_add = o.op == Op::kCmpSwap ? want_.compare.at(o.number) : o.data;
     if (o.op == Op::kFetchAdd) wr.add_mask = o.mask;
     if (o.op == Op::kCmpSwap)

@@ -40,8 +40,9 @@ SgeClass Operation::sge_class() const {
 }
 
 uint32_t Operation::source_offset() const {
-  return has_sink() || op == Op::kFlush || op == Op::kAtomicWrite ? remote.offset
-                                                                  : local.front().offset;
+  if (local.empty() || has_sink() || op == Op::kFlush || op == Op::kAtomicWrite)
+    return remote.offset;
+  return local.front().offset;
 }
 
 uint32_t Operation::target_offset() const {
@@ -61,6 +62,7 @@ std::string Operation::describe() const {
   std::string s = fmt::format(
       "{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number),
       side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
+  if (immediate) s += fmt::format(" immediate={:#x}", data);
   if (op == Op::kFlush)
     s += fmt::format(" type={}", kFlushTypeNames[flush_type]);
   else if (op == Op::kAtomicWrite || op == Op::kFetchAdd)
@@ -72,7 +74,7 @@ std::string Operation::describe() const {
     s += fmt::format(" mask={:#x} compare_mask={:#x}", mask, compare_mask);
   if (!local.empty())
     s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
-  if (is_send()) s += fmt::format(" receive={}", text_of(receive));
+  if (takes_receive()) s += fmt::format(" receive={}", text_of(receive));
   if (!is_send())
     s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
   for (const auto& [on, name] : {std::pair{is_inline, "inline"},
@@ -202,7 +204,7 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
     if (o.joined && (!before || *before + 1 != o.number)) o.joined = false;
     before = o.number;
     auto& n = silent[o.side][o.qp];
-    n = o.signaled ? 0 : n + 1;
+    n = o.signaled ? 0 : n + o.entries();
     if (n * 2 >= shape[o.side][o.qp].send_depth) {
       o.signaled = true;
       n = 0;

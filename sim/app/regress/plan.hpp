@@ -112,12 +112,16 @@ struct Operation {
   // Write: target in the peer's landing region; Read: source; Flush: range.
   Piece remote;
   bool remote_landing = false;
-  // Send: pieces of the receive that it consumes, with room for `length` or more.
+  // Send: pieces of the receive that it consumes, with room for `length` or more. With Immediate
+  // Data, a receive of any room.
   std::vector<Piece> receive;
   uint8_t flush_type = 0;  // Flush: verbs' PlacementType
   // Of an atomic: the value that is added or swapped in, under `mask`. An Atomic Write stores
   // `data`.
   uint64_t data = 0, mask = 0, compare_mask = ~uint64_t{0};
+  // Carries Immediate Data, `data`. A Send with it is Immediate Data alone, without payload. A Write
+  // is followed by it. Each consumes a receive of the peer, and leaves its buffers alone.
+  bool immediate = false;
   bool masked = false;  // `mask` and `compare_mask` differ from those of the plain operation
   // CmpSwap: reference() chooses an operand that matches (else one that does not).
   bool matches = false;
@@ -134,6 +138,10 @@ struct Operation {
   uint32_t source_offset() const;  // of the first byte read, in its region
   uint32_t target_offset() const;  // of the first byte written
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
+  bool is_immediate_alone() const { return immediate && is_send(); }
+  bool takes_receive() const { return is_send() || immediate; }
+  /// Entries of the send queue: a Write with Immediate is two WQEs.
+  uint32_t entries() const { return immediate && op == Op::kWrite ? 2 : 1; }
   bool is_word() const { return op >= Op::kFetchAdd; }
   bool fetches() const { return op == Op::kFetchAdd || op == Op::kCmpSwap; }
   bool has_sink() const { return op == Op::kRead || fetches(); }

@@ -43,9 +43,9 @@ std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>&
     Next& n = next[o.side][o.qp];
     if (begun.contains(o.number) || !begun.contains(plan.life[o.qp].number)) continue;
     n.is_over = n.is_over || (n.is_found && !o.joined);  // a group is posted at once
-    if (!n.is_over || (o.is_send() && !n.is_send_found)) all.insert(o.number);
+    if (!n.is_over || (o.takes_receive() && !n.is_send_found)) all.insert(o.number);
     n.is_found = true;
-    n.is_send_found = n.is_send_found || o.is_send();
+    n.is_send_found = n.is_send_found || o.takes_receive();
   }
   return all;
 }
