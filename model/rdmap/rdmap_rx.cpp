@@ -114,7 +114,9 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
       break;
     case RdmapOpcode::kImmediate:
     case RdmapOpcode::kImmediateSe:  // RFC 7306 section 6.1: delivered, not placed
-      if (length != sizeof(uint64_t) || !last) return Cause::kRdmapLength;
+      // Alone in its message: at a later MO it would end a Send.
+      if (length != sizeof(uint64_t) || !last || base::load_be<uint32_t>(&s.head[14]) != 0)
+        return Cause::kRdmapLength;
       v.deliver = DeliverKind::kImmediate;
       v.solicited = op == RdmapOpcode::kImmediateSe;
       v.immediate = base::load_be<uint64_t>(&s.head[kUntagged]);

@@ -86,7 +86,7 @@ module rdmap_rx #(
                            (is_atomic && segment_i.ulpdu_length != 16'd70) ||
                            (is_atomic_write && (segment_i.ulpdu_length != 16'd42 || write_bad)) ||
                            (is_atomic_done && segment_i.ulpdu_length != 16'd30) ||
-                           (is_immediate && (segment_i.ulpdu_length != 16'd26 || !tagged_hdr.is_last)) ||
+                           (is_immediate && (segment_i.ulpdu_length != 16'd26 || !tagged_hdr.is_last || untagged.mo != '0)) ||
                            ((is_flushed || is_written) && segment_i.ulpdu_length != 16'd18) ||
                            ((is_request || (is_response && !is_read_done)) && !tagged_hdr.is_last);
 

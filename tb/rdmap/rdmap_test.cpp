@@ -297,6 +297,12 @@ TYPED_TEST(RdmapTest, ImmediateDataIsDeliveredAndNotPlaced) {
     }
     this->expect_bad(kQp, this->untagged(0x49, false, 0, Bytes(8)), Cause::kRdmapLength);
     this->restart_qp(kQp, this->params());
+    for (const size_t octet : {14U, 17U}) {  // the end of a message that was a Send: an MO
+      Bytes late = this->untagged(0x48, true, 0, Bytes(8));
+      late[octet] = 1;
+      this->expect_bad(kQp, late, Cause::kRdmapLength);
+      this->restart_qp(kQp, this->params());
+    }
     this->expect_silence();
   });
 }

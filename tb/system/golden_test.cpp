@@ -165,6 +165,24 @@ TEST_P(Golden, ImmediateData) {
   });
 }
 
+/// A Send that ends as Immediate Data is none of the two: 0/2/07, and its receive is flushed.
+TEST_P(Golden, ImmediateDataDoesNotEndASend) {
+  in_child([this] {
+    Bytes begin = untagged(0x3, 0, 1);
+    begin[0] = 0x01;  // not the last segment
+    const Bytes header = hex("4148") + be(0, 4) + be(0, 4) + be(1, 4) + be(16, 4);
+    run(0x2000, 0x1000, {fpdu(begin + Bytes(16)), fpdu(header + be(7, 8))},
+        [&](Host& h, Endpoint& e, auto bytes) {
+          EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapLength));
+          h.until_complete(e, "receives");
+          for (const Wc& wc : e.done) EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+          EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096);
+          EXPECT_EQ(h.world.tap(kServer).fpdus(e.number()).back(),
+                    fpdu(untagged(0x7, 2, 1) + hex("0207c000 001a") + header));
+        });
+  });
+}
+
 /// The layer that first sees a message of an extension that is not agreed refuses it, with its
 /// headers: RDMAP requests, DDP the responses (it has no queue 3). Each request follows the
 /// messages that its MSN implies.
