@@ -432,6 +432,7 @@ Result<void> Side::take(const Wc& wc) {
           report().mismatches += sizeof wc.imm;
       }
       lane.received = index + 1;
+      lane.invalidated = (wc.wc_flags & IBV_WC_WITH_INV) != 0 ? wc.invalidated_rkey : 0;
       if (on_receive) on_receive(lane, index);
       break;
     case What::kControlSent:

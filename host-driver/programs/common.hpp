@@ -60,6 +60,7 @@ struct Lane {
   uint64_t told = 0;      // received (or taken), as last reported to the peer
   uint64_t told_filled = 0;
   uint32_t credits_out = 0;  // credit writes that are not complete
+  uint32_t invalidated = 0;  // by the message received last: IBV_WC_WITH_INV; else 0
   bool control_sent = false, control_done = false, control_came = false;
 };
 
@@ -237,6 +238,7 @@ void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
 void send_imm_lat(const Run& run, bool is_client);
 void flush_lat(const Run& run, bool is_client);
+void send_inv(const Run& run, bool is_client);
 void atomic_lat(const Run& run, bool is_client);
 void atomic_write_lat(const Run& run, bool is_client);
 void atomic_bw(const Run& run, bool is_client);

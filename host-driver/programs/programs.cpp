@@ -69,6 +69,7 @@ constexpr SettingRow kFlushLatRows[] = {kSize,   kCount, kWarmup,   kDepth,  kTh
 constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThreads,
                                     kInline, kPush,  kEvents, RNIC_COMMON};
 constexpr SettingRow kImmLatRows[] = {kCount, kWarmup, kThreads, kPush, kEvents, RNIC_COMMON};
+constexpr SettingRow kInvRows[] = {kSize, kCount, kWarmup, kQps, kThreads, kInline, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
                                   kThreads, kInline, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDepth,
@@ -117,6 +118,10 @@ constexpr Program kPrograms[] = {
      [](const Run& r) { bandwidth(r, false, IBV_WR_SEND); }},
     {"pingpong", "ibv_rc_pingpong: Sends to and fro, polled or by events.", true, kPingRows,
      [](const Run& r) { send_lat(r, true); }, [](const Run& r) { send_lat(r, false); }},
+    {"send_inv",
+     "The client registers a region, the server writes it and returns it by Send with Invalidate.",
+     false, kInvRows, [](const Run& r) { send_inv(r, true); },
+     [](const Run& r) { send_inv(r, false); }},
     {"file_copy", "A file in pieces, by Send, Write or Read, compared at the end.", false,
      kFileRows, [](const Run& r) { file_copy(r, true); },
      [](const Run& r) { file_copy(r, false); }},

@@ -56,11 +56,14 @@ struct PdCore {
   uint32_t number;
 };
 
+struct QpCore;
+
 struct MrCore {
   ~MrCore() { (void)dereg(); }
   Result<void> dereg();
 
   std::shared_ptr<PdCore> pd;
+  QpCore* qp = nullptr;  // the STag is bound to it
   DmaBuffer buffer;  // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
@@ -141,6 +144,7 @@ struct QpCore {
   std::shared_ptr<CqCore> send_cq, recv_cq;
   DmaBuffer sq, rq;
   unsigned log_sq = 0, log_rq = 0;
+  std::vector<MrCore*> regions;  // bound to this QP
   std::vector<SqSlot> sq_slots;
   std::vector<uint64_t> rq_ids;
   uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units

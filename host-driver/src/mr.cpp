@@ -39,7 +39,7 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
 constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
                             IBV_ACCESS_ZERO_BASED | IBV_ACCESS_FLUSH_GLOBAL |
-                            IBV_ACCESS_FLUSH_PERSISTENT;
+                            IBV_ACCESS_FLUSH_PERSISTENT | RNIC_ACCESS_REMOTE_INVALIDATE;
 constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints, ignored
 
 Result<void> check_access(uint32_t access) {
@@ -66,6 +66,10 @@ Result<void> check_persistence(PciDevice& dev, const DmaBuffer& buffer, uint32_t
   return {};
 }
 
+/// Registers memory; with `qp`, for this QP only.
+Result<Mr> register_memory(const std::shared_ptr<PdCore>& pd, QpCore* qp, const DmaBuffer& buffer,
+                           uint64_t offset, uint64_t length, uint64_t iova, uint32_t access);
+
 }  // namespace
 
 Mr::Mr(std::unique_ptr<MrCore> core) : core_(std::move(core)) {}
@@ -86,6 +90,8 @@ Result<void> Mr::dereg() {
 
 Result<void> MrCore::dereg() {
   if (!live) return {};
+  if (qp != nullptr) std::erase(qp->regions, this);
+  qp = nullptr;
   ContextCore& ctx = *pd->ctx;
   live = false;
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kDestroyMr, stag); !rsp) {
@@ -124,7 +130,26 @@ Result<Mr> Pd::reg_mr_iova(std::span<uint8_t> memory, uint64_t iova, uint32_t ac
 
 Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova,
                            uint32_t access) {
-  ContextCore& ctx = *core_->ctx;
+  return register_memory(core_, nullptr, buffer, offset, length, iova, access);
+}
+
+Result<Mr> Qp::reg_mr(const DmaBuffer& buffer, uint32_t access) {
+  const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
+  return reg_mr_iova(buffer, 0, buffer.size(), zero_based ? 0 : base::address_of(buffer.data()),
+                     access);
+}
+
+Result<Mr> Qp::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova,
+                           uint32_t access) {
+  if (!core_->live) return fail(Errc::kBadState, "mr: qp {}: destroyed", core_->qpn);
+  return register_memory(core_->pd, core_.get(), buffer, offset, length, iova, access);
+}
+
+namespace {
+
+Result<Mr> register_memory(const std::shared_ptr<PdCore>& pd, QpCore* qp, const DmaBuffer& buffer,
+                           uint64_t offset, uint64_t length, uint64_t iova, uint32_t access) {
+  ContextCore& ctx = *pd->ctx;
   Manager& m = ctx.mgr;
   if (length == 0 || offset > buffer.size() || length > buffer.size() - offset)
     return fail(Errc::kInvalidArgument, "mr: bytes {} to {} of a buffer of {}", offset,
@@ -132,6 +157,10 @@ Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t le
   if (iova + (length - 1) < iova)
     return fail(Errc::kInvalidArgument, "mr: address {:#x} plus length {} wraps", iova, length);
   if (auto r = check_access(access); !r) return error_of(r);
+  if ((access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0 && qp == nullptr)
+    return fail(
+        Errc::kInvalidArgument,
+        "mr: RNIC_ACCESS_REMOTE_INVALIDATE needs a region that is bound to a QP (Qp::reg_mr)");
   if (auto r = check_persistence(ctx.dev, buffer, access); !r) return error_of(r);
 
   const unsigned log_page = log_page_of(buffer, offset, length);
@@ -148,7 +177,8 @@ Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t le
   }
 
   auto mr = std::make_unique<MrCore>();
-  mr->pd = core_;
+  mr->pd = pd;
+  mr->qp = qp;
   mr->buffer = buffer;
   mr->pages = static_cast<uint32_t>(pages);
   mr->page_size = static_cast<uint32_t>(page);
@@ -165,7 +195,9 @@ Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t le
   mr->pbl_base = *pbl_base;
 
   spec::AdminMrArgs args;
-  args.pd = static_cast<uint16_t>(core_->number);
+  args.pd = static_cast<uint16_t>(pd->number);
+  args.bound = qp != nullptr;
+  args.qpn = qp != nullptr ? static_cast<uint16_t>(qp->qpn) : uint16_t{0};
   args.key = m.random_key();
   args.log_page = static_cast<uint8_t>(log_page);
   args.rights = static_cast<uint16_t>(access & spec::kAccessMask);
@@ -183,7 +215,10 @@ Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t le
   }
   mr->stag = spec::AdminMrResult::unpack(rsp->result).stag;
   mr->live = true;
+  if (qp != nullptr) qp->regions.push_back(mr.get());
   return Mr(std::move(mr));
 }
+
+}  // namespace
 
 }  // namespace rnic::verbs

@@ -155,6 +155,10 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
       base::store_be<uint64_t>(bytes, wc.imm);
       std::memcpy(&wc.imm_data, bytes, sizeof wc.imm_data);
     }
+    if (cqe.with_inv != 0) {
+      wc.wc_flags = IBV_WC_WITH_INV;
+      wc.invalidated_rkey = static_cast<uint32_t>(cqe.immediate);
+    }
     rq_tail = static_cast<uint16_t>(cqe.index + 1);
     return true;
   }

@@ -106,6 +106,7 @@ Result<void> QpCore::destroy() {
     ctx.qps[qpn] = nullptr;
     send_cq->forget(qpn);
     recv_cq->forget(qpn);
+    while (!regions.empty()) (void)regions.back()->dereg();
     return tl::unexpected<Error>(why);
   };
   if (state != IBV_QPS_INIT) {
@@ -117,6 +118,7 @@ Result<void> QpCore::destroy() {
         return keep(r.error());
     }
   }
+  while (!regions.empty()) (void)regions.back()->dereg();
   if (auto rsp = m.execute(ctx.dev, spec::AdminOpcode::kDestroyQp, qpn); !rsp)
     return keep(rsp.error());
   ctx.qps[qpn] = nullptr;

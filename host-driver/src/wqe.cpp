@@ -25,12 +25,12 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND_WITH_INV:
     case RNIC_WR_IMM:
       return {};
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_LOCAL_INV:
     case IBV_WR_BIND_MW:
-    case IBV_WR_SEND_WITH_INV:
     case RNIC_WR_VERIFY:
       return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
                   static_cast<unsigned>(wr.opcode));
@@ -149,6 +149,8 @@ std::string_view name_of(WrOpcode opcode) {
       return "Flush";
     case IBV_WR_RDMA_WRITE_WITH_IMM:
       return "Write with Immediate";
+    case IBV_WR_SEND_WITH_INV:
+      return "Send with Invalidate";
     case RNIC_WR_IMM:
       return "Immediate Data";
     default:
@@ -188,17 +190,16 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
   if (fetches || is_imm) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
-  if (wr.opcode == IBV_WR_SEND || is_imm) flags |= wr.send_flags & IBV_SEND_SOLICITED;
+  const bool is_send = wr.opcode == IBV_WR_SEND || wr.opcode == IBV_WR_SEND_WITH_INV;
+  if (is_send || is_imm) flags |= wr.send_flags & IBV_SEND_SOLICITED;
   head.flags = static_cast<uint8_t>(flags);
   head.length = is_flush  ? wr.flush_length
                 : fetches ? static_cast<uint32_t>(spec::AtomicOperands::kBytes)
                 : is_imm  ? static_cast<uint32_t>(sizeof wr.imm)
                           : *length;
   head.disposition = is_flush ? wr.flush_type : uint8_t{0};
-  if (wr.opcode != IBV_WR_SEND && !is_imm) {
-    head.remote_address = wr.remote_addr;
-    head.rkey = wr.rkey;
-  }
+  if (!is_send && !is_imm) head.remote_address = wr.remote_addr;
+  if (wr.opcode != IBV_WR_SEND && !is_imm) head.rkey = wr.rkey;
   if (fetches) {
     put_operands(wr, out);
   } else if (is_imm) {

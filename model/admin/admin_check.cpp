@@ -145,11 +145,14 @@ Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
   const bool rights =
       (a.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
       ((a.rights & spec::kAccessRemoteWrite) == 0 || (a.rights & spec::kAccessLocalWrite) != 0);
-  if (!rights || a.log_page < 12 || a.log_page > 21) return Status::kBadArgument;
+  // A remote invalidation needs an STag that belongs to one stream (RFC 5040 section 8.1.1).
+  const bool binding = a.bound != 0 ? a.qpn < sizes_.num_qps
+                                    : a.qpn == 0 && (a.rights & spec::kAccessRemoteInvalidate) == 0;
+  if (!rights || !binding || a.log_page < 12 || a.log_page > 21) return Status::kBadArgument;
   const uint64_t page = uint64_t{1} << a.log_page;
   const bool good = a.first_offset < page && a.length >= 1 && a.length <= uint64_t{1} << 48 &&
                     a.first_offset + a.length <= a.pages * page &&
-                    uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.reserved0 == 0 &&
+                    uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl &&
                     a.reserved1 == 0 && a.reserved2 == 0;
   return good ? Status::kOk : Status::kBadArgument;
 }

@@ -21,6 +21,7 @@ inline spec::WqeCheck target_of(const spec::AtomicReq& r) {
           .tagged_offset = r.tagged_offset,
           .length = sizeof(uint64_t),
           .pd = r.pd,
+          .qpn = r.qpn,
           .rights = r.right,
           .last = 1};
 }

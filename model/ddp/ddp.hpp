@@ -42,6 +42,8 @@ class Ddp {
     virtual void resp_slot_free(const spec::RespSlotFree& free) = 0;
     virtual void resp_fetched(const spec::RespFetched& /*fetched*/) {}
     virtual void rx_done(const spec::RxDone& done) = 0;
+    /// Answered by Rx::invalidated(), at once or later.
+    virtual void invalidate(const spec::Invalidate& inv) = 0;
   };
 
   /// A segment between the scheduler and mpa.
@@ -133,6 +135,9 @@ class Ddp {
     std::optional<Place> take(RxUlpdu u);
     /// The oldest Place has been sent on dma_wr.
     void place_done(const spec::PlaceDone& done);
+    /// tpt has invalidated the STag of the oldest Out::invalidate().
+    void invalidated();
+    uint32_t held() const { return held_.size(); }
     bool idle() const { return deliveries_.empty(); }
     /// For benches, as Tx::set_msn: the next expected MSN; packets placed since reset.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
@@ -155,6 +160,7 @@ class Ddp {
       uint32_t write_len = 0;
       bool written = true;
       uint32_t inside = 0;
+      uint32_t held = 0;     // reports held for an invalidation, or behind one
       uint32_t counted = 0;  // not judged yet; without those that entered after a stop
       spec::RecvWqe wqe;
       uint64_t capacity = 0;
@@ -175,12 +181,16 @@ class Ddp {
     Judged header_check(const Qp& q, const RxUlpdu& u) const;
     void tagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
     void untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
-    spec::TptResult place(const Qp& q, uint64_t from, uint32_t length, ExtentList& extents);
+    spec::TptResult place(uint16_t qpn, uint64_t from, uint32_t length, ExtentList& extents);
+    static bool is_invalidation(const Qp& q, const RxUlpdu& u);
+    spec::Cause check_invalidation(const Qp& q, const RxUlpdu& u, bool pieces_follow);
     void give_back(ExtentList& extents);
     void deliver(const Delivery& d);
+    void report(const Delivery& d);
     Ddp& ddp_;
     std::vector<Qp> qps_;
     Ring<Delivery> deliveries_;
+    Ring<Delivery> held_;
     uint64_t placed_ = 0;  // packets since reset
   };
 

@@ -103,6 +103,7 @@ void Ddp::Rx::tagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
        .tagged_offset = base::load_be<uint64_t>(&b[6]),
        .length = length,
        .pd = q.pd,
+       .qpn = u.hdr.qpn,
        .rights = opcode == spec::RdmapOpcode::kReadResponse ? spec::kAccessLocalWrite
                                                             : spec::kAccessRemoteWrite,
        .last = 1},
@@ -140,16 +141,50 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
     j.cause = Cause::kDdpUntaggedTooLong;
     j.receive_status = WcStatus::kLocLenErr;
     q.capacity = 0;
-  } else if (place(q, from, placed, extents) != TptResult::kOk) {  // fault of our own buffer
-    j.cause = Cause::kLocalCatastrophic;
-    j.receive_status = WcStatus::kLocProtErr;
-    give_back(extents);
+  } else {
+    if (j.is_last && is_invalidation(q, u)) j.cause = check_invalidation(q, u, placed != 0);
+    const TptResult own = place(u.hdr.qpn, from, placed, extents);
+    if (j.cause == Cause::kNone && own != TptResult::kOk) {  // fault of our own buffer
+      j.cause = Cause::kLocalCatastrophic;
+      j.receive_status = WcStatus::kLocProtErr;
+    }
+    if (j.cause != Cause::kNone) give_back(extents);
+  }
+}
+
+/// A Send with Invalidate whose version and opcode rdmap will accept.
+bool Ddp::Rx::is_invalidation(const Qp& q, const RxUlpdu& u) {
+  const std::span<const uint8_t> b = u.data.bytes();
+  const spec::RdmapOpcode op = opcode_of(b);
+  return b[1] >> 6 == spec::kRvIetf && (!q.persist || (b[1] & 0x10) == 0) &&
+         (op == spec::RdmapOpcode::kSendInv || op == spec::RdmapOpcode::kSendSeInv);
+}
+
+/// May the peer invalidate this STag? RFC 5040 section 7.2, requirements.md section 7.
+Cause Ddp::Rx::check_invalidation(const Qp& q, const RxUlpdu& u, bool pieces_follow) {
+  ExtentList none;
+  switch (ddp_.tpt_.translate({.stag = base::load_be<uint32_t>(&u.data.bytes()[2]),
+                               .tagged_offset = 0,
+                               .length = 0,
+                               .pd = q.pd,
+                               .qpn = u.hdr.qpn,
+                               .rights = spec::kAccessRemoteInvalidate,
+                               .invalidate = 1,
+                               .last = !pieces_follow},
+                              none)) {
+    case TptResult::kOk:
+      return Cause::kNone;
+    case TptResult::kStag:
+      return Cause::kRdmapInvStag;
+    default:
+      return Cause::kRdmapInvProtected;
   }
 }
 
 /// rx_xlate: translates these bytes in pieces of the receive WQE. All pieces are translated; the
 /// first failure is the result.
-TptResult Ddp::Rx::place(const Qp& q, uint64_t from, uint32_t length, ExtentList& extents) {
+TptResult Ddp::Rx::place(uint16_t qpn, uint64_t from, uint32_t length, ExtentList& extents) {
+  const Qp& q = qps_[qpn];
   const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
   TptResult first = TptResult::kOk;
   uint64_t skip = from;
@@ -165,6 +200,7 @@ TptResult Ddp::Rx::place(const Qp& q, uint64_t from, uint32_t length, ExtentList
                                              .tagged_offset = sge.tagged_offset + skip,
                                              .length = part,
                                              .pd = q.pd,
+                                             .qpn = qpn,
                                              .rights = spec::kAccessLocalWrite,
                                              .last = part == rest},
                                             extents);
@@ -240,10 +276,35 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   return place;
 }
 
+/// Reports a segment, or holds its report: until the STag that its Send names is invalidated, or
+/// behind a held report of its QP.
 void Ddp::Rx::deliver(const Delivery& d) {
+  const bool invalidates = d.reported && d.done.kind == spec::DeliverKind::kInvalidate;
+  if (invalidates || (d.reported && qps_[d.done.qpn].held != 0)) {
+    ++qps_[d.done.qpn].held;
+    held_.push(d);
+    if (invalidates) ddp_.out_.invalidate({static_cast<uint32_t>(d.done.immediate)});
+    return;
+  }
+  report(d);
+}
+
+void Ddp::Rx::report(const Delivery& d) {
   if (d.reported) ddp_.out_.rx_done(d.done);
   --qps_[d.done.qpn].inside;
   ddp_.left(d.done.qpn, &Drain::rx);
+}
+
+/// tpt invalidates in the order in which it was asked to.
+void Ddp::Rx::invalidated() {
+  RNIC_CHECK(!held_.empty(), "an invalidation that nobody waits for");
+  bool next = true;  // the oldest report is that of the invalidation
+  while (!held_.empty() && (next || held_.front().done.kind != spec::DeliverKind::kInvalidate)) {
+    next = false;
+    const Delivery d = held_.pop();
+    --qps_[d.done.qpn].held;
+    report(d);
+  }
 }
 
 void Ddp::Rx::place_done(const spec::PlaceDone&) {
@@ -292,6 +353,7 @@ void Ddp::maybe_drained(uint16_t qpn) {
          .persist = params->persist != 0,
          .pd = params->pd,
          .inside = r.inside,
+         .held = r.held,
          .counted = r.inside,
          .wqe = {}};
   }
@@ -311,6 +373,8 @@ std::string Ddp::waiting_for() const {
                        t.wants_term ? "a Terminate" : "a segment");
     }
   }
+  if (!rx.held_.empty())
+    s += fmt::format("ddp: {} messages wait for tpt to invalidate\n", rx.held_.size());
   if (!rx.deliveries_.empty())
     s += fmt::format("ddp: {} segments wait to be placed\n", rx.deliveries_.size());
   return s;

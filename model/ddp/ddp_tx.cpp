@@ -96,7 +96,7 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
     base::store_be<uint64_t>(b + 6, h.tagged_offset + m.offset);
     u.header_bytes = spec::kTaggedHeaderBytes;
   } else {
-    base::store_be<uint32_t>(b + 2, 0);
+    base::store_be<uint32_t>(b + 2, h.stag);  // to be invalidated, or 0
     base::store_be<uint32_t>(b + 6, h.qn);
     base::store_be<uint32_t>(b + 10, m.msn);
     base::store_be<uint32_t>(b + 14, m.offset);
@@ -120,6 +120,7 @@ void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
                                                .tagged_offset = sge.address + m.sge_offset,
                                                .length = part,
                                                .pd = qps_[h.qpn].pd,
+                                               .qpn = h.qpn,
                                                .rights = rights,
                                                .last = part == rest},
                                               s.fetch.extents);

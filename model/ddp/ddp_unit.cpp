@@ -112,6 +112,9 @@ void DdpUnit::step_rx() {
     rx_meter_.blocked(now);
     return u_.qp->rx_done.wake_on_credit(rx_);
   }
+  // Room of ddp_rx_hold (2 * FifoDepth) and u_entries.
+  if (ddp_.rx.held() >= 6 * u_.sizes.fifo_depth)
+    return rx_meter_.blocked(now);  // invalidated() wakes
   const DdpTiming& t = u_.timing.ddp;
   // The extents arrive before the verdict.
   Cycle latency =
@@ -185,9 +188,14 @@ void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
 }
 void DdpUnit::resp_fetched(const spec::RespFetched& f) { u_.rdmap->resp_fetched(f); }
 void DdpUnit::rx_done(const spec::RxDone& done) {
-  const Cycle at = u_.now() + judged_in_ + u_.timing.ddp.deliver;
+  const Cycle at = u_.now() + until_report_.value_or(judged_in_ + u_.timing.ddp.deliver);
   u_.pass(Stream::kRxDone, at);
   u_.qp->rx_done.push(done, at + u_.timing.qp.received);
+}
+
+void DdpUnit::invalidate(const spec::Invalidate& inv) {
+  const Cycle asked = u_.now() + judged_in_ + u_.timing.ddp.deliver;
+  u_.tpt->invalidations.push(inv, asked + u_.timing.tpt.invalidate);
 }
 
 spec::UnitCount DdpUnit::count() const {

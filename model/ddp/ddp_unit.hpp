@@ -33,6 +33,13 @@ class DdpUnit final : private Ddp::Out {
     ddp_.rx.place_done(d);
     if (!segments_.empty()) out_.wake(u_.now() + 1);
   }
+  /// tpt has invalidated the STag of the oldest held report.
+  void invalidated() {
+    until_report_ = u_.timing.tpt.drained;
+    ddp_.rx.invalidated();
+    until_report_.reset();
+    rx_.wake(u_.now());
+  }
   // The WQE that rq_take waited for has arrived.
   void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take); }
   spec::UnitCount count() const;
@@ -53,6 +60,7 @@ class DdpUnit final : private Ddp::Out {
   void resp_slot_free(const spec::RespSlotFree& free) override;
   void resp_fetched(const spec::RespFetched& fetched) override;
   void rx_done(const spec::RxDone& done) override;
+  void invalidate(const spec::Invalidate& inv) override;
 
   Units& u_;
   Ddp ddp_;
@@ -61,6 +69,7 @@ class DdpUnit final : private Ddp::Out {
   bool is_final_ = false;            // assemble() runs: resp_slot_free is that of a Flush Response
   Cycle judged_in_ = 0;              // while take() runs: cycles until the segment is judged
   std::optional<Cycle> until_want_;  // of an incoming message
+  std::optional<Cycle> until_report_;  // while invalidated() runs
   Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0, place_free_ = 0;
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};

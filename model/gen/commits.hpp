@@ -727,35 +727,41 @@ struct TptCheckCommit {
   uint64_t tagged_offset = 0;  // 64 bits
   uint32_t length = 0;  // 32 bits
   uint16_t pd = 0;  // 16 bits
+  uint16_t qpn = 0;  // 16 bits
   uint16_t rights = 0;  // 16 bits
+  uint8_t invalidate = 0;  // 1 bit
   uint8_t last = 0;  // 1 bit
 
   static constexpr std::string_view kName = "tpt_check";
-  static constexpr size_t kBits = 165;
-  static constexpr size_t kValidBit = 164;
+  static constexpr size_t kBits = 182;
+  static constexpr size_t kValidBit = 181;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TptCheckCommit&, const TptCheckCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<164, 1>(w.data(), 1);
-    base::put_bits<161, 3>(w.data(), client);
-    base::put_bits<129, 32>(w.data(), stag);
-    base::put_bits<65, 64>(w.data(), tagged_offset);
-    base::put_bits<33, 32>(w.data(), length);
-    base::put_bits<17, 16>(w.data(), pd);
-    base::put_bits<1, 16>(w.data(), rights);
+    base::put_bits<181, 1>(w.data(), 1);
+    base::put_bits<178, 3>(w.data(), client);
+    base::put_bits<146, 32>(w.data(), stag);
+    base::put_bits<82, 64>(w.data(), tagged_offset);
+    base::put_bits<50, 32>(w.data(), length);
+    base::put_bits<34, 16>(w.data(), pd);
+    base::put_bits<18, 16>(w.data(), qpn);
+    base::put_bits<2, 16>(w.data(), rights);
+    base::put_bits<1, 1>(w.data(), invalidate);
     base::put_bits<0, 1>(w.data(), last);
     return w;
   }
   static TptCheckCommit from_words(const uint32_t* w) {
     TptCheckCommit s;
-    s.client = static_cast<uint8_t>(base::get_bits<161, 3>(w));
-    s.stag = static_cast<uint32_t>(base::get_bits<129, 32>(w));
-    s.tagged_offset = static_cast<uint64_t>(base::get_bits<65, 64>(w));
-    s.length = static_cast<uint32_t>(base::get_bits<33, 32>(w));
-    s.pd = static_cast<uint16_t>(base::get_bits<17, 16>(w));
-    s.rights = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.client = static_cast<uint8_t>(base::get_bits<178, 3>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<146, 32>(w));
+    s.tagged_offset = static_cast<uint64_t>(base::get_bits<82, 64>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<50, 32>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<34, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<18, 16>(w));
+    s.rights = static_cast<uint16_t>(base::get_bits<2, 16>(w));
+    s.invalidate = static_cast<uint8_t>(base::get_bits<1, 1>(w));
     s.last = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
@@ -766,43 +772,50 @@ struct TptCheckCommit {
     fmt::format_to(std::back_inserter(s), " tagged_offset={:#x}", tagged_offset);
     fmt::format_to(std::back_inserter(s), " length={}", length);
     fmt::format_to(std::back_inserter(s), " pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " rights={}", rights);
+    fmt::format_to(std::back_inserter(s), " invalidate={}", invalidate);
     fmt::format_to(std::back_inserter(s), " last={}", last);
     return s;
   }
 };
 
 /// A command changed an entry (or was refused): its effect on look-ups read from the next cycle on.
-/// waits: destroy_mr is answered in_progress, since extents may be in flight.
+/// waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
+/// but ddp's invalidate; its entry is closed now, if it was open.
 /// architecture 10
 /// tap_tpt_change in u_tpt.u_update.
 struct TptChangeCommit {
   uint16_t slot = 0;  // 16 bits
   uint8_t waits = 0;  // 1 bit
+  uint8_t of_peer = 0;  // 1 bit
 
   static constexpr std::string_view kName = "tpt_change";
-  static constexpr size_t kBits = 18;
-  static constexpr size_t kValidBit = 17;
+  static constexpr size_t kBits = 19;
+  static constexpr size_t kValidBit = 18;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TptChangeCommit&, const TptChangeCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<17, 1>(w.data(), 1);
-    base::put_bits<1, 16>(w.data(), slot);
-    base::put_bits<0, 1>(w.data(), waits);
+    base::put_bits<18, 1>(w.data(), 1);
+    base::put_bits<2, 16>(w.data(), slot);
+    base::put_bits<1, 1>(w.data(), waits);
+    base::put_bits<0, 1>(w.data(), of_peer);
     return w;
   }
   static TptChangeCommit from_words(const uint32_t* w) {
     TptChangeCommit s;
-    s.slot = static_cast<uint16_t>(base::get_bits<1, 16>(w));
-    s.waits = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    s.slot = static_cast<uint16_t>(base::get_bits<2, 16>(w));
+    s.waits = static_cast<uint8_t>(base::get_bits<1, 1>(w));
+    s.of_peer = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "slot={}", slot);
     fmt::format_to(std::back_inserter(s), " waits={}", waits);
+    fmt::format_to(std::back_inserter(s), " of_peer={}", of_peer);
     return s;
   }
 };

@@ -107,21 +107,23 @@ enum class Cause : uint8_t {
   kRdmapRights = 0x22,  // Read: no remote read right.
   kRdmapAssoc = 0x23,  // Read: source STag of another PD or stream.
   kRdmapWrap = 0x24,  // Read: source TO plus size wraps.
+  kRdmapInvProtected = 0x25,  // Send with Invalidate: STag of another PD or stream, or without the right to be invalidated.
   kRdmapVersion = 0x28,  // RDMAP version is not 01b.
   kRdmapOpcode = 0x29,  // Opcode unknown, not enabled, or T and QN do not fit it; a response that fits no request.
   kRdmapLength = 0x2a,  // A message of fixed size has another length; a Read source or the word of an atomic cannot be read; the target of an atomic or Atomic Write is not aligned.
   kFlushFailed = 0x2b,  // Flush: the read-back of its range failed.
+  kRdmapInvStag = 0x2c,  // Send with Invalidate: STag unknown, already invalid, or shared by streams.
   kLocalCatastrophic = 0x30,  // Something on this side failed: a local key, a DMA read that came back poisoned, a CQ overrun.
   kPeerTerminate = 0x31,  // The peer sent a Terminate; none is sent back.
 };
-inline constexpr std::array<Cause, 26> kAllCause = {{
+inline constexpr std::array<Cause, 28> kAllCause = {{
     Cause::kNone, Cause::kMpaCrc, Cause::kMpaMarker, Cause::kLlpLost,
     Cause::kDdpTaggedStag, Cause::kDdpTaggedBounds, Cause::kDdpTaggedAssoc, Cause::kDdpTaggedWrap,
     Cause::kDdpTaggedVersion, Cause::kDdpUntaggedQn, Cause::kDdpUntaggedNoBuffer, Cause::kDdpUntaggedMsn,
     Cause::kDdpUntaggedMo, Cause::kDdpUntaggedTooLong, Cause::kDdpUntaggedVersion, Cause::kRdmapStag,
     Cause::kRdmapBounds, Cause::kRdmapRights, Cause::kRdmapAssoc, Cause::kRdmapWrap,
-    Cause::kRdmapVersion, Cause::kRdmapOpcode, Cause::kRdmapLength, Cause::kFlushFailed,
-    Cause::kLocalCatastrophic, Cause::kPeerTerminate}};
+    Cause::kRdmapInvProtected, Cause::kRdmapVersion, Cause::kRdmapOpcode, Cause::kRdmapLength,
+    Cause::kFlushFailed, Cause::kRdmapInvStag, Cause::kLocalCatastrophic, Cause::kPeerTerminate}};
 constexpr std::string_view to_string(Cause v) {
   switch (v) {
     case Cause::kNone: return "none";
@@ -144,10 +146,12 @@ constexpr std::string_view to_string(Cause v) {
     case Cause::kRdmapRights: return "rdmap_rights";
     case Cause::kRdmapAssoc: return "rdmap_assoc";
     case Cause::kRdmapWrap: return "rdmap_wrap";
+    case Cause::kRdmapInvProtected: return "rdmap_inv_protected";
     case Cause::kRdmapVersion: return "rdmap_version";
     case Cause::kRdmapOpcode: return "rdmap_opcode";
     case Cause::kRdmapLength: return "rdmap_length";
     case Cause::kFlushFailed: return "flush_failed";
+    case Cause::kRdmapInvStag: return "rdmap_inv_stag";
     case Cause::kLocalCatastrophic: return "local_catastrophic";
     case Cause::kPeerTerminate: return "peer_terminate";
   }
@@ -162,7 +166,7 @@ struct CauseRow {
   bool ddp_header, rdma_header;  // the Terminate carries these headers of the offending segment
   std::string_view doc, detects, peer_sees, user_sees, ref;
 };
-inline constexpr std::array<CauseRow, 26> kCauses = {{
+inline constexpr std::array<CauseRow, 28> kCauses = {{
     {Cause::kNone, "none", 0, 0, 0x00, false, false,
      "No error.",
      "none", "nothing", "nothing",
@@ -243,6 +247,10 @@ inline constexpr std::array<CauseRow, 26> kCauses = {{
      "Read: source TO plus size wraps.",
      "tpt", "Terminate 0/1/04", "IBV_EVENT_QP_ACCESS_ERR",
      "RFC 5040 section 4.8"},
+    {Cause::kRdmapInvProtected, "rdmap_inv_protected", 0, 1, 0x09, true, false,
+     "Send with Invalidate: STag of another PD or stream, or without the right to be invalidated.",
+     "tpt", "Terminate 0/1/09", "IBV_EVENT_QP_ACCESS_ERR",
+     "RFC 5040 section 7.2 (A-14)"},
     {Cause::kRdmapVersion, "rdmap_version", 0, 2, 0x05, true, false,
      "RDMAP version is not 01b.",
      "rdmap", "Terminate 0/2/05", "IBV_EVENT_QP_FATAL",
@@ -259,6 +267,10 @@ inline constexpr std::array<CauseRow, 26> kCauses = {{
      "Flush: the read-back of its range failed.",
      "host_if", "Terminate 0/2/0A", "IBV_EVENT_QP_FATAL",
      "draft-talpey-rdma-commit-01 section 5.1 (A-11)"},
+    {Cause::kRdmapInvStag, "rdmap_inv_stag", 0, 2, 0x09, true, false,
+     "Send with Invalidate: STag unknown, already invalid, or shared by streams.",
+     "tpt", "Terminate 0/2/09", "IBV_EVENT_QP_FATAL",
+     "RFC 5040 section 7.2 (A-14)"},
     {Cause::kLocalCatastrophic, "local_catastrophic", 0, 0, 0x00, false, false,
      "Something on this side failed: a local key, a DMA read that came back poisoned, a CQ overrun.",
      "qp, host_if, cq", "Terminate 0/0/00", "the work request's error status, or IBV_EVENT_QP_FATAL",

@@ -27,7 +27,7 @@ enum class WrOpcode : uint8_t {
   kAtomicFetchAndAdd = 0x6,  // Fetch and add; length 48, inline: atomic_operands.
   kLocalInv = 0x7,  // Reserved for memory windows.
   kBindMw = 0x8,  // Reserved for memory windows.
-  kSendWithInv = 0x9,  // Reserved for memory windows.
+  kSendWithInv = 0x9,  // Send with Invalidate; with the solicited flag Send with SE and Invalidate. rkey: the STag of the peer that it invalidates.
   kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
   kAtomicWrite = 0xf,  // Atomic Write; length 8, inline: the value.
   kImmediate = 0x80,  // Immediate Data; length 8, inline; with the solicited flag Immediate Data with SE. Our extension of verbs.
@@ -257,7 +257,7 @@ constexpr std::string_view to_string(DoorbellKind v) {
 enum class SqFlagBit : uint8_t {
   kFence = 0x1,  // Wait for earlier Reads.
   kSignaled = 0x2,  // Write a completion.
-  kSolicited = 0x4,  // Send with SE.
+  kSolicited = 0x4,  // Send with SE, Immediate Data with SE, Send with SE and Invalidate.
   kInlineData = 0x8,  // The data follows the header instead of SGEs.
 };
 inline constexpr std::array<SqFlagBit, 4> kAllSqFlagBit = {{
@@ -296,9 +296,14 @@ inline constexpr uint16_t kAccessFlushGlobal = 0x100;
 /// rdma-core libibverbs/verbs.h enum ibv_access_flags
 inline constexpr uint16_t kAccessFlushPersistent = 0x200;
 
+/// Right: Send with Invalidate by the peer. Only of an STag that is bound to a QP. Our extension of
+/// verbs.
+/// RFC 5040 section 5.3
+inline constexpr uint16_t kAccessRemoteInvalidate = 0x400;
+
 /// Rights that exist so far; any other bit is bad_argument.
 /// architecture 6
-inline constexpr uint16_t kAccessMask = 0x30f;
+inline constexpr uint16_t kAccessMask = 0x70f;
 
 /// Place of the push window in a doorbell page.
 /// architecture 4 (Doorbell)
@@ -579,7 +584,7 @@ struct RqWqe {
 
 /// A completion. The phase bit is 1 on the first pass over the ring and flips with each. index: of
 /// the WQE's first unit; in a wr_flush_err entry one past the last unit flushed, so one entry
-/// flushes many.
+/// flushes many. with_inv: the receive invalidated the STag in the low half of immediate.
 /// architecture 4 (Queue formats)
 struct Cqe {
   uint32_t qpn = 0;  // 24 bits
@@ -590,7 +595,8 @@ struct Cqe {
   uint8_t vendor = 0;  // 8 bits
   uint8_t is_recv = 0;  // 1 bit
   uint8_t solicited = 0;  // 1 bit
-  uint32_t reserved0 = 0;  // 30 bits
+  uint8_t with_inv = 0;  // 1 bit
+  uint32_t reserved0 = 0;  // 29 bits
   uint64_t immediate = 0;  // 64 bits
   uint64_t timestamp = 0;  // 48 bits
   uint16_t reserved1 = 0;  // 15 bits
@@ -611,7 +617,8 @@ struct Cqe {
     base::put_bits<88, 8>(w.data(), vendor);
     base::put_bits<96, 1>(w.data(), is_recv);
     base::put_bits<97, 1>(w.data(), solicited);
-    base::put_bits<98, 30>(w.data(), reserved0);
+    base::put_bits<98, 1>(w.data(), with_inv);
+    base::put_bits<99, 29>(w.data(), reserved0);
     base::put_bits<128, 64>(w.data(), immediate);
     base::put_bits<192, 48>(w.data(), timestamp);
     base::put_bits<240, 15>(w.data(), reserved1);
@@ -628,7 +635,8 @@ struct Cqe {
     s.vendor = static_cast<uint8_t>(base::get_bits<88, 8>(w));
     s.is_recv = static_cast<uint8_t>(base::get_bits<96, 1>(w));
     s.solicited = static_cast<uint8_t>(base::get_bits<97, 1>(w));
-    s.reserved0 = static_cast<uint32_t>(base::get_bits<98, 30>(w));
+    s.with_inv = static_cast<uint8_t>(base::get_bits<98, 1>(w));
+    s.reserved0 = static_cast<uint32_t>(base::get_bits<99, 29>(w));
     s.immediate = static_cast<uint64_t>(base::get_bits<128, 64>(w));
     s.timestamp = static_cast<uint64_t>(base::get_bits<192, 48>(w));
     s.reserved1 = static_cast<uint16_t>(base::get_bits<240, 15>(w));
@@ -653,6 +661,7 @@ struct Cqe {
     fmt::format_to(std::back_inserter(s), " vendor={}", vendor);
     fmt::format_to(std::back_inserter(s), " is_recv={}", is_recv);
     fmt::format_to(std::back_inserter(s), " solicited={}", solicited);
+    fmt::format_to(std::back_inserter(s), " with_inv={}", with_inv);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
     fmt::format_to(std::back_inserter(s), " immediate={}", immediate);
     fmt::format_to(std::back_inserter(s), " timestamp={}", timestamp);
@@ -1063,21 +1072,23 @@ struct AdminModifyArgs {
 
 /// create_mr. base_to is the TO of the first byte (0 for zero-based); first_offset its offset in
 /// the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
-/// Rights: bits of access_flag.
+/// Rights: bits of access_flag. bound: only QP qpn may use the STag, as its remote invalidation
+/// requires.
 /// architecture 6
 struct AdminMrArgs {
   uint16_t pd = 0;  // 16 bits
   uint8_t key = 0;  // 8 bits
   uint8_t log_page = 0;  // 8 bits
   uint16_t rights = 0;  // 16 bits
-  uint16_t reserved0 = 0;  // 16 bits
+  uint16_t qpn = 0;  // 16 bits
   uint64_t base_to = 0;  // 64 bits
   uint64_t length = 0;  // 64 bits
   uint32_t first_offset = 0;  // 32 bits
   uint32_t pbl_base = 0;  // 32 bits
   uint64_t page_list = 0;  // 64 bits
   uint32_t pages = 0;  // 32 bits
-  uint32_t reserved1 = 0;  // 32 bits
+  uint8_t bound = 0;  // 1 bit
+  uint32_t reserved1 = 0;  // 31 bits
   uint64_t reserved2 = 0;  // 64 bits
 
   static constexpr std::string_view kName = "admin_mr_args";
@@ -1091,14 +1102,15 @@ struct AdminMrArgs {
     base::put_bits<16, 8>(w.data(), key);
     base::put_bits<24, 8>(w.data(), log_page);
     base::put_bits<32, 16>(w.data(), rights);
-    base::put_bits<48, 16>(w.data(), reserved0);
+    base::put_bits<48, 16>(w.data(), qpn);
     base::put_bits<64, 64>(w.data(), base_to);
     base::put_bits<128, 64>(w.data(), length);
     base::put_bits<192, 32>(w.data(), first_offset);
     base::put_bits<224, 32>(w.data(), pbl_base);
     base::put_bits<256, 64>(w.data(), page_list);
     base::put_bits<320, 32>(w.data(), pages);
-    base::put_bits<352, 32>(w.data(), reserved1);
+    base::put_bits<352, 1>(w.data(), bound);
+    base::put_bits<353, 31>(w.data(), reserved1);
     base::put_bits<384, 64>(w.data(), reserved2);
     return w;
   }
@@ -1108,14 +1120,15 @@ struct AdminMrArgs {
     s.key = static_cast<uint8_t>(base::get_bits<16, 8>(w));
     s.log_page = static_cast<uint8_t>(base::get_bits<24, 8>(w));
     s.rights = static_cast<uint16_t>(base::get_bits<32, 16>(w));
-    s.reserved0 = static_cast<uint16_t>(base::get_bits<48, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<48, 16>(w));
     s.base_to = static_cast<uint64_t>(base::get_bits<64, 64>(w));
     s.length = static_cast<uint64_t>(base::get_bits<128, 64>(w));
     s.first_offset = static_cast<uint32_t>(base::get_bits<192, 32>(w));
     s.pbl_base = static_cast<uint32_t>(base::get_bits<224, 32>(w));
     s.page_list = static_cast<uint64_t>(base::get_bits<256, 64>(w));
     s.pages = static_cast<uint32_t>(base::get_bits<320, 32>(w));
-    s.reserved1 = static_cast<uint32_t>(base::get_bits<352, 32>(w));
+    s.bound = static_cast<uint8_t>(base::get_bits<352, 1>(w));
+    s.reserved1 = static_cast<uint32_t>(base::get_bits<353, 31>(w));
     s.reserved2 = static_cast<uint64_t>(base::get_bits<384, 64>(w));
     return s;
   }
@@ -1133,13 +1146,14 @@ struct AdminMrArgs {
     fmt::format_to(std::back_inserter(s), " key={}", key);
     fmt::format_to(std::back_inserter(s), " log_page={}", log_page);
     fmt::format_to(std::back_inserter(s), " rights={}", rights);
-    if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " base_to={:#x}", base_to);
     fmt::format_to(std::back_inserter(s), " length={}", length);
     fmt::format_to(std::back_inserter(s), " first_offset={:#x}", first_offset);
     fmt::format_to(std::back_inserter(s), " pbl_base={}", pbl_base);
     fmt::format_to(std::back_inserter(s), " page_list={}", page_list);
     fmt::format_to(std::back_inserter(s), " pages={}", pages);
+    fmt::format_to(std::back_inserter(s), " bound={}", bound);
     if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
     if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
     return s;

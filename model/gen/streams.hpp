@@ -102,8 +102,8 @@ constexpr std::string_view to_string(LlpEvt v) {
 /// architecture 6; requirements.md section 7
 enum class TptResult : uint8_t {
   kOk = 0x0,  // Allowed.
-  kStag = 0x1,  // No such STag.
-  kAssoc = 0x2,  // Another PD.
+  kStag = 0x1,  // No such STag; of an invalidation, also an STag that is not bound to a QP.
+  kAssoc = 0x2,  // Another PD, or bound to another QP.
   kRights = 0x3,  // A right is missing.
   kWrap = 0x4,  // TO plus length exceeds 2^64.
   kBounds = 0x5,  // Outside the buffer.
@@ -193,15 +193,18 @@ enum class DeliverKind : uint8_t {
   kRecv = 0x1,  // A receive is complete.
   kRead = 0x2,  // A Read or Flush is complete.
   kImmediate = 0x3,  // A receive is complete that took Immediate Data.
+  kInvalidate = 0x4,  // A receive is complete whose Send invalidates an STag.
 };
-inline constexpr std::array<DeliverKind, 4> kAllDeliverKind = {{
-    DeliverKind::kNothing, DeliverKind::kRecv, DeliverKind::kRead, DeliverKind::kImmediate}};
+inline constexpr std::array<DeliverKind, 5> kAllDeliverKind = {{
+    DeliverKind::kNothing, DeliverKind::kRecv, DeliverKind::kRead, DeliverKind::kImmediate,
+    DeliverKind::kInvalidate}};
 constexpr std::string_view to_string(DeliverKind v) {
   switch (v) {
     case DeliverKind::kNothing: return "nothing";
     case DeliverKind::kRecv: return "recv";
     case DeliverKind::kRead: return "read";
     case DeliverKind::kImmediate: return "immediate";
+    case DeliverKind::kInvalidate: return "invalidate";
   }
   return "unknown";
 }
@@ -1877,7 +1880,9 @@ using QpAckDdp = QpAckLlp;
 /// From rdmap to qp.
 using QpAckRdmap = QpAckLlp;
 
-/// Local keys of a WQE, one SGE an item; last ends the WQE.
+/// Local keys of a WQE, one SGE an item; last ends the WQE. qpn: who asks, for STags that are bound
+/// to a QP. invalidate: may the peer of qpn invalidate the STag? Then tagged_offset and length are
+/// 0 and bounds are not checked.
 /// architecture 4 (Keys at work)
 /// From qp to tpt.
 struct WqeCheck {
@@ -1885,31 +1890,37 @@ struct WqeCheck {
   uint64_t tagged_offset = 0;  // 64 bits
   uint32_t length = 0;  // 32 bits
   uint16_t pd = 0;  // 16 bits
+  uint16_t qpn = 0;  // 16 bits
   uint16_t rights = 0;  // 16 bits
+  uint8_t invalidate = 0;  // 1 bit
   uint8_t last = 0;  // 1 bit
 
   static constexpr std::string_view kName = "wqe_check";
-  static constexpr size_t kBits = 161;
+  static constexpr size_t kBits = 178;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const WqeCheck&, const WqeCheck&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<129, 32>(w.data(), stag);
-    base::put_bits<65, 64>(w.data(), tagged_offset);
-    base::put_bits<33, 32>(w.data(), length);
-    base::put_bits<17, 16>(w.data(), pd);
-    base::put_bits<1, 16>(w.data(), rights);
+    base::put_bits<146, 32>(w.data(), stag);
+    base::put_bits<82, 64>(w.data(), tagged_offset);
+    base::put_bits<50, 32>(w.data(), length);
+    base::put_bits<34, 16>(w.data(), pd);
+    base::put_bits<18, 16>(w.data(), qpn);
+    base::put_bits<2, 16>(w.data(), rights);
+    base::put_bits<1, 1>(w.data(), invalidate);
     base::put_bits<0, 1>(w.data(), last);
     return w;
   }
   static WqeCheck from_words(const uint32_t* w) {
     WqeCheck s;
-    s.stag = static_cast<uint32_t>(base::get_bits<129, 32>(w));
-    s.tagged_offset = static_cast<uint64_t>(base::get_bits<65, 64>(w));
-    s.length = static_cast<uint32_t>(base::get_bits<33, 32>(w));
-    s.pd = static_cast<uint16_t>(base::get_bits<17, 16>(w));
-    s.rights = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<146, 32>(w));
+    s.tagged_offset = static_cast<uint64_t>(base::get_bits<82, 64>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<50, 32>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<34, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<18, 16>(w));
+    s.rights = static_cast<uint16_t>(base::get_bits<2, 16>(w));
+    s.invalidate = static_cast<uint8_t>(base::get_bits<1, 1>(w));
     s.last = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
@@ -1919,7 +1930,9 @@ struct WqeCheck {
     fmt::format_to(std::back_inserter(s), " tagged_offset={:#x}", tagged_offset);
     fmt::format_to(std::back_inserter(s), " length={}", length);
     fmt::format_to(std::back_inserter(s), " pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " rights={}", rights);
+    fmt::format_to(std::back_inserter(s), " invalidate={}", invalidate);
     fmt::format_to(std::back_inserter(s), " last={}", last);
     return s;
   }
@@ -2765,35 +2778,41 @@ struct RxUlpduHdr {
 /// From mpa to ddp.
 using RxUlpdu = Beat;
 
-/// 1 to 3 pieces of a received segment; last ends it.
+/// 1 to 3 pieces of a received segment; last ends it. Before those of the last segment of a Send
+/// with Invalidate, its STag (invalidate).
 /// architecture 4 (Keys at work)
 /// From ddp to tpt.
 using RxXlate = WqeCheck;
 
-/// One a segment, before its extents: the first failure (then no extents), or ok.
+/// One a segment, before its extents: the first failure (then no extents), or ok. invalidate: the
+/// failure is that of the STag to be invalidated.
 /// architecture 4 (Keys at work)
 /// From tpt to ddp.
 struct RxXlateRsp {
   TptResult result{};
+  uint8_t invalidate = 0;  // 1 bit
 
   static constexpr std::string_view kName = "rx_xlate_rsp";
-  static constexpr size_t kBits = 3;
+  static constexpr size_t kBits = 4;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RxXlateRsp&, const RxXlateRsp&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<0, 3>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<1, 3>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<0, 1>(w.data(), invalidate);
     return w;
   }
   static RxXlateRsp from_words(const uint32_t* w) {
     RxXlateRsp s;
-    s.result = static_cast<TptResult>(base::get_bits<0, 3>(w));
+    s.result = static_cast<TptResult>(base::get_bits<1, 3>(w));
+    s.invalidate = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "result={}", to_string(result));
+    fmt::format_to(std::back_inserter(s), " invalidate={}", invalidate);
     return s;
   }
 };
@@ -2855,7 +2874,7 @@ struct RxSegment {
 
 /// In order. accept 0: drop. place: its payload goes to memory. slot: of the Read, Flush or Atomic
 /// Write that completes. immediate: the 8 bytes of Immediate Data, the first on the wire in the top
-/// bits.
+/// bits. Of a Send with Invalidate: the STag, in the low half.
 /// architecture 5
 /// From rdmap to ddp.
 struct RxVerdict {
@@ -2867,15 +2886,15 @@ struct RxVerdict {
   uint64_t immediate = 0;  // 64 bits
 
   static constexpr std::string_view kName = "rx_verdict";
-  static constexpr size_t kBits = 77;
+  static constexpr size_t kBits = 78;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RxVerdict&, const RxVerdict&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<76, 1>(w.data(), accept);
-    base::put_bits<75, 1>(w.data(), place);
-    base::put_bits<73, 2>(w.data(), static_cast<uint64_t>(deliver));
+    base::put_bits<77, 1>(w.data(), accept);
+    base::put_bits<76, 1>(w.data(), place);
+    base::put_bits<73, 3>(w.data(), static_cast<uint64_t>(deliver));
     base::put_bits<72, 1>(w.data(), solicited);
     base::put_bits<64, 8>(w.data(), slot);
     base::put_bits<0, 64>(w.data(), immediate);
@@ -2883,9 +2902,9 @@ struct RxVerdict {
   }
   static RxVerdict from_words(const uint32_t* w) {
     RxVerdict s;
-    s.accept = static_cast<uint8_t>(base::get_bits<76, 1>(w));
-    s.place = static_cast<uint8_t>(base::get_bits<75, 1>(w));
-    s.deliver = static_cast<DeliverKind>(base::get_bits<73, 2>(w));
+    s.accept = static_cast<uint8_t>(base::get_bits<77, 1>(w));
+    s.place = static_cast<uint8_t>(base::get_bits<76, 1>(w));
+    s.deliver = static_cast<DeliverKind>(base::get_bits<73, 3>(w));
     s.solicited = static_cast<uint8_t>(base::get_bits<72, 1>(w));
     s.slot = static_cast<uint8_t>(base::get_bits<64, 8>(w));
     s.immediate = static_cast<uint64_t>(base::get_bits<0, 64>(w));
@@ -2918,14 +2937,14 @@ struct RxDone {
   uint64_t immediate = 0;  // 64 bits
 
   static constexpr std::string_view kName = "rx_done";
-  static constexpr size_t kBits = 147;
+  static constexpr size_t kBits = 148;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RxDone&, const RxDone&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<131, 16>(w.data(), qpn);
-    base::put_bits<129, 2>(w.data(), static_cast<uint64_t>(kind));
+    base::put_bits<132, 16>(w.data(), qpn);
+    base::put_bits<129, 3>(w.data(), static_cast<uint64_t>(kind));
     base::put_bits<121, 8>(w.data(), slot);
     base::put_bits<105, 16>(w.data(), index);
     base::put_bits<73, 32>(w.data(), byte_len);
@@ -2936,8 +2955,8 @@ struct RxDone {
   }
   static RxDone from_words(const uint32_t* w) {
     RxDone s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<131, 16>(w));
-    s.kind = static_cast<DeliverKind>(base::get_bits<129, 2>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<132, 16>(w));
+    s.kind = static_cast<DeliverKind>(base::get_bits<129, 3>(w));
     s.slot = static_cast<uint8_t>(base::get_bits<121, 8>(w));
     s.index = static_cast<uint16_t>(base::get_bits<105, 16>(w));
     s.byte_len = static_cast<uint32_t>(base::get_bits<73, 32>(w));
@@ -2956,6 +2975,63 @@ struct RxDone {
     fmt::format_to(std::back_inserter(s), " solicited={}", solicited);
     fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
     fmt::format_to(std::back_inserter(s), " immediate={}", immediate);
+    return s;
+  }
+};
+
+/// A Send with Invalidate is placed: close its STag.
+/// RFC 5040 section 5.3
+/// From ddp to tpt.
+struct Invalidate {
+  uint32_t stag = 0;  // 32 bits
+
+  static constexpr std::string_view kName = "invalidate";
+  static constexpr size_t kBits = 32;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const Invalidate&, const Invalidate&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 32>(w.data(), stag);
+    return w;
+  }
+  static Invalidate from_words(const uint32_t* w) {
+    Invalidate s;
+    s.stag = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "stag={:#x}", stag);
+    return s;
+  }
+};
+
+/// One for each invalidate, in order: the STag is closed, and nothing through it is in flight.
+/// Always taken.
+/// RFC 5040 section 5.3
+/// From tpt to ddp.
+struct Invalidated {
+  uint32_t stag = 0;  // 32 bits
+
+  static constexpr std::string_view kName = "invalidated";
+  static constexpr size_t kBits = 32;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const Invalidated&, const Invalidated&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 32>(w.data(), stag);
+    return w;
+  }
+  static Invalidated from_words(const uint32_t* w) {
+    Invalidated s;
+    s.stag = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "stag={:#x}", stag);
     return s;
   }
 };

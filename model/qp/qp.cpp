@@ -359,6 +359,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
                     .tagged_offset = sge.address,
                     .length = sge.length,
                     .pd = c.pd,
+                    .qpn = qpn,
                     .rights = rights,
                     .last = 0}) != spec::TptResult::kOk) {
       fail_wqe(qpn, after, w, WcStatus::kLocProtErr);
@@ -544,6 +545,7 @@ void Qp::rx_done(const spec::RxDone& d) {
                  .status = d.status,
                  .is_recv = 1,
                  .solicited = d.solicited,
+                 .with_inv = d.kind == spec::DeliverKind::kInvalidate,
                  .immediate = d.immediate}});
 }
 

@@ -137,6 +137,10 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   } else if (is_immediate(w.opcode)) {  // RFC 7306 section 6
     m.hdr.opcode = w.is_solicited != 0 ? RdmapOpcode::kImmediateSe : RdmapOpcode::kImmediate;
     m.hdr.qn = spec::kQnSend;
+  } else if (w.opcode == spec::WrOpcode::kSendWithInv) {
+    m.hdr.opcode = w.is_solicited != 0 ? RdmapOpcode::kSendSeInv : RdmapOpcode::kSendInv;
+    m.hdr.qn = spec::kQnSend;
+    m.hdr.stag = w.remote_stag;
   } else {
     m.hdr.opcode = w.is_solicited != 0 ? RdmapOpcode::kSendSe : RdmapOpcode::kSend;
     m.hdr.qn = spec::kQnSend;
@@ -217,7 +221,8 @@ void Rdmap::own_request(Qp& q, const Wqe& wqe, TxMessage& m) {
 // RFC 5040 section 5.2.1, requirements.md section 7: a Read of size 0 is not checked. A Flush needs
 // the right of each state that it requests, and no other right. It is checked also at length 0
 //
-TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
+TptResult Rdmap::check_range(uint16_t qpn, const Inbound& in) const {
+  const Qp& q = qps_[qpn];
   if (in.kind == Kind::kFlush) {
     const uint32_t flags = in.flush.flags;
     const uint32_t rights =
@@ -227,6 +232,7 @@ TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
                        .tagged_offset = in.flush.sink_to,
                        .length = in.flush.length,
                        .pd = q.params.pd,
+                       .qpn = qpn,
                        .rights = static_cast<uint16_t>(rights),
                        .last = 1});
   }
@@ -235,6 +241,7 @@ TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
                      .tagged_offset = in.read.source_to,
                      .length = in.read.read_size,
                      .pd = q.params.pd,
+                     .qpn = qpn,
                      .rights = spec::kAccessRemoteRead,
                      .last = 1});
 }
@@ -245,7 +252,7 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   if (!q.running || q.failed || q.responding || q.ird_count == 0) return std::nullopt;
   const Inbound& in = ird(q, 0);
   const spec::ReadRequest& r = in.read;
-  if (const TptResult result = check_range(q, in); result != TptResult::kOk) {
+  if (const TptResult result = check_range(qpn, in); result != TptResult::kOk) {
     fail(qpn, {.cause = source_cause(result), .head = in.head, .ulpdu_length = in.ulpdu_length});
     return std::nullopt;
   }

@@ -136,7 +136,7 @@ class Rdmap final : public SegmentJudge {
   spec::Cause empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::RxVerdict& v);
   void own_request(Qp& q, const Wqe& wqe, TxMessage& m);
   void answered(Qp& q, spec::RxVerdict& v);
-  spec::TptResult check_range(const Qp& q, const Inbound& in) const;
+  spec::TptResult check_range(uint16_t qpn, const Inbound& in) const;
   spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
                             spec::RxVerdict& v);
   void peer_terminate(uint16_t qpn, const spec::RxSegment& s);

@@ -22,6 +22,8 @@ bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
       return tagged;
     case RdmapOpcode::kSend:
     case RdmapOpcode::kSendSe:
+    case RdmapOpcode::kSendInv:
+    case RdmapOpcode::kSendSeInv:
     case RdmapOpcode::kImmediate:
     case RdmapOpcode::kImmediateSe:
       return !tagged && qn == spec::kQnSend;
@@ -111,6 +113,12 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
     case RdmapOpcode::kSendSe:
       if (last) v.deliver = DeliverKind::kRecv;
       v.solicited = last && op == RdmapOpcode::kSendSe;
+      break;
+    case RdmapOpcode::kSendInv:
+    case RdmapOpcode::kSendSeInv:  // ddp has had its STag checked
+      if (last) v.deliver = DeliverKind::kInvalidate;
+      v.solicited = last && op == RdmapOpcode::kSendSeInv;
+      if (last) v.immediate = base::load_be<uint32_t>(&s.head[2]);
       break;
     case RdmapOpcode::kImmediate:
     case RdmapOpcode::kImmediateSe:  // RFC 7306 section 6.1: delivered, not placed

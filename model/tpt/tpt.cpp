@@ -74,9 +74,10 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
 TptResult Tpt::check(const spec::WqeCheck& c) const { return judge(find(c.stag), c); }
 
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
-  if (e == nullptr) return TptResult::kStag;
-  if (e->pd != c.pd) return TptResult::kAssoc;
+  if (e == nullptr || (c.invalidate != 0 && !e->bound)) return TptResult::kStag;
+  if (e->pd != c.pd || (e->bound && e->qpn != c.qpn)) return TptResult::kAssoc;
   if ((e->rights & c.rights) != c.rights) return TptResult::kRights;
+  if (c.invalidate != 0) return TptResult::kOk;
   using Wide = unsigned __int128;
   const Wide end = Wide{c.tagged_offset} + c.length;
   if (end > Wide{1} << 64) return TptResult::kWrap;
@@ -113,17 +114,41 @@ void Tpt::retired(const spec::Retired& r) {
   turn();
 }
 
+void Tpt::invalidate(const spec::Invalidate& inv) {
+  Entry& e = entries_[slot_of(inv.stag) % entries_.size()];
+  ++lookups_;
+  if (e.valid && e.stag == inv.stag) {
+    e.valid = false;
+    e.closing = e.invalidated = true;
+    e.closed_in = epoch_;
+  }
+  turn_due_ = true;
+  notes_.push({epoch_, {inv.stag}});
+  turn();
+}
+
+/// Reports the invalidations whose epoch has drained.
+void Tpt::release() {
+  while (!notes_.empty() && has_drained(notes_.front().epoch)) out_.invalidated(notes_.pop().inv);
+}
+
+bool Tpt::has_drained(uint8_t epoch) const {
+  const uint8_t before = (epoch_ - 1) & 3;
+  return epoch != epoch_ && (epoch != before || in_flight_[before & 1] == 0);
+}
+
 void Tpt::turn() {
+  release();
   if (!turn_due_ || old_in_flight() != 0) return;
   turn_due_ = false;
   epoch_ = (epoch_ + 1) & 3;
+  release();
 }
 
 bool Tpt::drained(const spec::TptCmd& cmd) const {
   const Entry& e = entries_[slot_of(cmd.object) % entries_.size()];
   if (!e.closing) return in_flight_[0] + in_flight_[1] == 0;
-  const uint8_t before = (epoch_ - 1) & 3;
-  return e.closed_in != epoch_ && (e.closed_in != before || in_flight_[before & 1] == 0);
+  return has_drained(e.closed_in);
 }
 
 spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
@@ -142,8 +167,8 @@ spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
   }
   spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
       rsp.result);
-  closing_ -= e.closing ? 1 : 0;
-  e.valid = e.closing = false;
+  closing_ -= e.closing && !e.invalidated ? 1 : 0;
+  e.valid = e.closing = e.invalidated = false;
   ++e.generation;
   return rsp;
 }
@@ -155,6 +180,8 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   if (upper == 0)
     upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
   e.valid = true;
+  e.bound = a.bound != 0;
+  e.qpn = a.qpn;
   e.stag = upper << 8 | a.key;
   e.pd = a.pd;
   e.rights = a.rights;
@@ -199,9 +226,9 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
 }
 
 std::string Tpt::waiting_for() const {
-  if (closing_ == 0) return {};
-  return fmt::format("tpt: {} regions are closing, {} extents in flight\n", closing_,
-                     in_flight_[0] + in_flight_[1]);
+  if (notes_.empty() && closing_ == 0) return {};
+  return fmt::format("tpt: {} regions are closing, {} invalidations wait, {} extents in flight\n",
+                     closing_, notes_.size(), in_flight_[0] + in_flight_[1]);
 }
 
 }  // namespace rnic::model

@@ -18,6 +18,7 @@
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
+#include "sc/ring.hpp"
 #include "stream/packets.hpp"
 
 namespace rnic::model {
@@ -36,6 +37,7 @@ class Tpt final : public Translation {
   struct Out {
     virtual ~Out() = default;
     virtual void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) = 0;
+    virtual void invalidated(const spec::Invalidated& inv) = 0;
   };
   Tpt(const spec::Sizes& sizes, Out& out);
 
@@ -49,6 +51,10 @@ class Tpt final : public Translation {
   void command(const spec::TptCmd& cmd, bool waits);
   /// No extent is in flight through the region that a destroy_mr names.
   bool drained(const spec::TptCmd& cmd) const;
+  /// Closes an entry, as destroy_mr does, but keeps its slot for destroy_mr. Out::invalidated()
+  /// follows when no extent is in flight that was issued before, in the order of the calls. An
+  /// entry that is not open is left as it is.
+  void invalidate(const spec::Invalidate& inv);
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
   spec::TptResult check(const spec::WqeCheck& c) const override;
@@ -69,6 +75,9 @@ class Tpt final : public Translation {
  private:
   struct Entry {
     bool valid = false, closing = false;
+    bool invalidated = false;  // closed by invalidate(): waits for its destroy_mr
+    bool bound = false;        // only QP qpn may use it
+    uint16_t qpn = 0;
     uint8_t closed_in = 0;  // epoch of the close
     uint32_t stag = 0, generation = 0;
     uint16_t pd = 0, rights = 0;
@@ -80,6 +89,8 @@ class Tpt final : public Translation {
   spec::CmdRsp destroy(Entry& e, bool waits);
   uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }
   void turn();
+  void release();
+  bool has_drained(uint8_t epoch) const;
   static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
   spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
 
@@ -101,6 +112,11 @@ class Tpt final : public Translation {
   std::array<uint64_t, 2> in_flight_{};  // extents issued and not retired, by epoch
   bool turn_due_ = false;
   uint32_t closing_ = 0;  // closing regions
+  struct Note {
+    uint8_t epoch = 0;
+    spec::Invalidated inv;
+  };
+  Ring<Note> notes_;  // invalidations that wait for extents in flight
 };
 
 }  // namespace rnic::model

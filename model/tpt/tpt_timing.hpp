@@ -13,6 +13,14 @@ struct TptTiming {
   Cycle walk = 4;
   // create_mr: slot read, STag (2), entry written, response state (tpt_update).
   Cycle command = 5;
+  // invalidate to its entry closed (tpt_update): accepted, lookup requested, picked, STag inverted
+  // (2), entry read, compared, verdict.
+  Cycle invalidate = 8;
+  // Until tpt_update takes the next one: closed.
+  Cycle invalidations = 9;
+  // Entry closed, with nothing in flight, to rx_done: turn of the epoch, invalidated, counted and
+  // out (ddp_rx_hold). After a retired extent 1 more: it is summed and counted first.
+  Cycle drained = 4;
 };
 
 }  // namespace rnic::model

@@ -1,13 +1,30 @@
 #include "tpt/tpt_unit.hpp"
 
 #include "admin/admin_unit.hpp"
+#include "ddp/ddp_unit.hpp"
 
 namespace rnic::model {
 
-TptUnit::TptUnit(Units& u) : control("tpt_cmd", 2), u_(u), tpt_(u.sizes, *this) {
+TptUnit::TptUnit(Units& u)
+    : control("tpt_cmd", 2),
+      invalidations("invalidate", 6 * u.sizes.fifo_depth + 1),
+      u_(u),
+      tpt_(u.sizes, *this) {
   u.attach(ctl_, StageNo::kTptCtl);
   control.feeds(ctl_);
+  invalidations.feeds(ctl_);
 }
+
+void TptUnit::step_ctl() {
+  while (control.ready()) tpt_.command(control.pop());
+  while (invalidations.ready()) {
+    if (u_.now() < invalidated_) return ctl_.wake(invalidated_);
+    invalidated_ = u_.now() + u_.timing.tpt.invalidations;
+    tpt_.invalidate(invalidations.pop());
+  }
+}
+
+void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
 
 void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
   u_.admin->answer(rsp, u_.timing.tpt.command);

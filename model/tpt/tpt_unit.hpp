@@ -12,6 +12,7 @@ class TptUnit final : private Tpt::Out {
  public:
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
+  Queue<spec::Invalidate> invalidations;  // from ddp
   Tpt& tpt() { return tpt_; }
   spec::UnitCount count() const {
     return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
@@ -19,13 +20,13 @@ class TptUnit final : private Tpt::Out {
   std::string waiting_for() const { return tpt_.waiting_for(); }
 
  private:
-  void step_ctl() {
-    while (control.ready()) tpt_.command(control.pop());
-  }
+  void step_ctl();
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
+  void invalidated(const spec::Invalidated& inv) override;
 
   Units& u_;
   Tpt tpt_;
+  Cycle invalidated_ = 0;  // when tpt_update is idle again
   StageOf<TptUnit> ctl_{*this, &TptUnit::step_ctl};
 };
 

@@ -48,7 +48,9 @@ module admin_judge (
   logic mr_ok;
   logic [52:0] spanned;
   assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];
-  assign mr_ok   = {mr.reserved0, mr.reserved1, mr.reserved2} == '0 && mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
+  assign mr_ok   = {mr.reserved1, mr.reserved2} == '0 &&
+                   (mr.bound ? 32'(mr.qpn) < rnic_pkg::NumQps
+                             : mr.qpn == '0 && (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) && mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
                    (mr.rights & ~rnic_pkg::AccessMask) == '0 &&
                    ((mr.rights & rnic_pkg::AccessRemoteWrite) == '0 || (mr.rights & rnic_pkg::AccessLocalWrite) != '0) &&
                    mr.length != '0 && mr.length[63:48] == '0 && mr.first_offset[31:21] == '0 &&

@@ -111,7 +111,7 @@ module atomic (
   atomic_xlate u_xlate (
     .clk_i, .rst_ni, .valid_i(atomic_req_valid_i && room), .ready_o(xlate_ready), .entry_i(entry),
     .stag_i(atomic_req_i.stag), .tagged_offset_i(atomic_req_i.tagged_offset),
-    .pd_i(atomic_req_i.pd), .right_i(atomic_req_i.right), .dead_i(dead),
+    .pd_i(atomic_req_i.pd), .qpn_i(atomic_req_i.qpn), .right_i(atomic_req_i.right), .dead_i(dead),
     .qn1_xlate_valid_o, .qn1_xlate_ready_i, .qn1_xlate_o,
     .qn1_extent_valid_i, .qn1_extent_ready_o, .qn1_extent_i,
     .answer_valid_o(answer), .answer_entry_o(answer_entry), .answer_result_o(answer_result),

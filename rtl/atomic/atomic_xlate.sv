@@ -29,6 +29,7 @@ module atomic_xlate (
   input  logic [31:0] stag_i,
   input  logic [63:0] tagged_offset_i,
   input  logic [15:0] pd_i,
+  input  logic [15:0] qpn_i,
   input  logic [15:0] right_i,
   // from atomic_entry
   input  logic [63:0] dead_i,
@@ -61,7 +62,7 @@ module atomic_xlate (
   iwarp_pkg::qn1_xlate_t xlate;
   logic order_valid, order_pop, order_room;
   logic [6:0] order_entry;
-  assign xlate = {stag_i, tagged_offset_i, 32'd8, pd_i, right_i, 1'b1};
+  assign xlate = {stag_i, tagged_offset_i, 32'd8, pd_i, qpn_i, right_i, 2'b01};
   stream_reg #(.Width(iwarp_pkg::Qn1XlateWidth)) u_xlate (
     .clk_i, .rst_ni, .valid_i, .ready_o, .data_i(xlate),
     .valid_o(qn1_xlate_valid_o), .ready_i(qn1_xlate_ready_i), .data_o(qn1_xlate_o)

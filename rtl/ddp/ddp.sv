@@ -59,6 +59,12 @@ module ddp (
   output logic                          rx_dropped_valid_o,
   input  logic                          rx_dropped_ready_i,
   output iwarp_pkg::rx_dropped_t         rx_dropped_o,
+  output logic                          invalidate_valid_o,
+  input  logic                          invalidate_ready_i,
+  output iwarp_pkg::invalidate_t         invalidate_o,
+  input  logic                          invalidated_valid_i,
+  output logic                          invalidated_ready_o,
+  input  iwarp_pkg::invalidated_t        invalidated_i,
   output logic                          tx_xlate_valid_o,
   input  logic                          tx_xlate_ready_i,
   output iwarp_pkg::tx_xlate_t           tx_xlate_o,
@@ -144,7 +150,7 @@ module ddp (
   logic [4:0]  ctl_valid, ctl_ready;
   logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out, seg_in, seg_out, sent_in, sent_out;
   logic [4:0]  told_in, told_out;
-  logic        rx_report;
+  logic        rx_held_in, rx_held_out, rx_report;
   logic [15:0] ctl_qpn, ctl_pd;
   logic        ctl_persist;
 
@@ -154,7 +160,8 @@ module ddp (
     .qp_ack_ddp_valid_o, .qp_ack_ddp_ready_i, .qp_ack_ddp_o,
     .ctl_valid_o(ctl_valid), .ctl_ready_i(ctl_ready), .ctl_start_o(ctl_start), .ctl_qpn_o(ctl_qpn),
     .ctl_pd_o(ctl_pd), .ctl_persist_o(ctl_persist), .ctl_done_i(ctl_done),
-    .rx_in_i(rx_in), .rx_out_i(rx_out), .report_in_i(rx_report),
+    .rx_in_i(rx_in), .rx_out_i(rx_out), .held_in_i(rx_held_in), .held_out_i(rx_held_out),
+    .report_in_i(rx_report),
     .report_out_i(rx_done_valid_o && rx_done_ready_i), .ask_in_i(ask_in), .ask_out_i(ask_out),
     .grant_in_i(grant_in), .grant_out_i(grant_out), .seg_in_i(seg_in), .seg_out_i(seg_out),
     .sent_in_i(sent_in), .sent_out_i(sent_out), .told_in_i(told_in), .told_out_i(told_out)
@@ -163,7 +170,7 @@ module ddp (
   ddp_rx u_rx (
     .clk_i, .rst_ni, .clear_i(clear), .clear_addr_i(clear_addr),
     .ctl_valid_i(ctl_valid[1:0]), .ctl_ready_o(ctl_ready[1:0]), .ctl_start_i(ctl_start), .ctl_qpn_i(ctl_qpn),
-    .ctl_pd_i(ctl_pd), .ctl_persist_i(ctl_persist), .rx_in_o(rx_in), .rx_out_o(rx_out), .rx_report_o(rx_report),
+    .ctl_pd_i(ctl_pd), .ctl_persist_i(ctl_persist), .rx_in_o(rx_in), .rx_out_o(rx_out), .rx_held_in_o(rx_held_in), .rx_held_out_o(rx_held_out), .rx_report_o(rx_report),
     .rx_ulpdu_hdr_valid_i, .rx_ulpdu_hdr_ready_o, .rx_ulpdu_hdr_i,
     .rx_ulpdu_valid_i, .rx_ulpdu_ready_o, .rx_ulpdu_i,
     .rq_take_req_valid_o, .rq_take_req_ready_i, .rq_take_req_o,
@@ -173,6 +180,8 @@ module ddp (
     .rx_xlate_rsp_valid_i, .rx_xlate_rsp_ready_o, .rx_xlate_rsp_i,
     .rx_extent_valid_i, .rx_extent_ready_o, .rx_extent_i,
     .rx_dropped_valid_o, .rx_dropped_ready_i, .rx_dropped_o,
+    .invalidate_valid_o, .invalidate_ready_i, .invalidate_o,
+    .invalidated_valid_i, .invalidated_ready_o, .invalidated_i,
     .rx_segment_valid_o, .rx_segment_ready_i, .rx_segment_o,
     .rx_verdict_valid_i, .rx_verdict_ready_o, .rx_verdict_i,
     .place_hdr_valid_o, .place_hdr_ready_i, .place_hdr_o,
@@ -213,11 +222,11 @@ module ddp (
     .stalled_i(|({payload_req_valid_o, place_hdr_valid_o, place_extent_valid_o, place_valid_o, qp_ack_ddp_valid_o,
                   rq_take_req_valid_o, sq_slot_free_valid_o, resp_slot_free_valid_o, tx_want_valid_o,
                   tx_xlate_valid_o, tx_fault_valid_o, tx_ulpdu_hdr_valid_o, tx_ulpdu_valid_o, rx_xlate_valid_o,
-                  rx_dropped_valid_o, rx_segment_valid_o, rx_done_valid_o, resp_fetched_valid_o} &
+                  rx_dropped_valid_o, rx_segment_valid_o, rx_done_valid_o, resp_fetched_valid_o, invalidate_valid_o} &
                  ~{payload_req_ready_i, place_hdr_ready_i, place_extent_ready_i, place_ready_i, qp_ack_ddp_ready_i,
                    rq_take_req_ready_i, sq_slot_free_ready_i, resp_slot_free_ready_i, tx_want_ready_i,
                    tx_xlate_ready_i, tx_fault_ready_i, tx_ulpdu_hdr_ready_i, tx_ulpdu_ready_i, rx_xlate_ready_i,
-                   rx_dropped_ready_i, rx_segment_ready_i, rx_done_ready_i, resp_fetched_ready_i})),
+                   rx_dropped_ready_i, rx_segment_ready_i, rx_done_ready_i, resp_fetched_ready_i, invalidate_ready_i})),
     .count_o
   );
 

@@ -9,7 +9,8 @@
 // 1. A stop keeps the failure flags of rx_deliver and tx_header, because they still apply to
 //    segments inside. Start clears them.
 // 2. A received segment is drained when qp has taken its rx_done. So qp counts it before the
-//    acknowledgement, whatever the depth of the queue between.
+//    acknowledgement, whatever the depth of the queue between. Reports that ddp_rx_hold holds are
+//    counted on a path of their own, since other QPs pass them.
 // 3. A sent segment is drained when qp or rdmap has taken its slot_free, and rdmap has taken its
 //    tx_fault and resp_fetched. So none of them reaches the QP's next life.
 // 4. Both directions are in order, so no counter per QP is needed. A path's counter samples the
@@ -43,6 +44,8 @@ module ddp_qp (
   // from the leaves: one item per cycle entered or left
   input  logic         rx_in_i,
   input  logic         rx_out_i,
+  input  logic         held_in_i,        // a report waits for an invalidation
+  input  logic         held_out_i,
   input  logic         report_in_i,      // a segment was reported
   input  logic         report_out_i,     // qp has taken the report
   input  logic         ask_in_i,         // a message has entered
@@ -64,6 +67,7 @@ module ddp_qp (
     StTables,   // the tables of the leaves
     StWritten,  // tx_sched writes its table after its pipeline
     StDrain,    // segments that have entered
+    StHeld,     // reports that wait for invalidations
     StLeave,    // segments moved but still in header_put; reports that qp or rdmap has not taken
     StAck
   } st_e;
@@ -79,18 +83,21 @@ module ddp_qp (
   // Each path counts the items inside (held_q), and those inside at its mark that have not left
   // (rest_q). After the mark rest_q only counts down, so a path that is done stays done while
   // others wait.
-  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Told = 6;
-  logic [10:0] in, out, mark, done, none;
-  assign in          = {told_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
-  assign out         = {told_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
-  assign mark[Rx]    = st_q != StDrain && st_q != StLeave;
+  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Held = 6, Told = 7;
+  logic [11:0] in, out, mark, done, none;
+  assign in          = {told_in_i, held_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
+  assign out         = {told_out_i, held_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
+  logic draining;
+  assign draining    = st_q == StHeld || st_q == StLeave;
+  assign mark[Rx]    = st_q != StDrain && !draining;
   assign mark[Ask]   = st_q == StIdle;
   assign mark[Grant] = st_q == StIdle;
-  assign mark[Seg]   = st_q != StDrain && st_q != StLeave;
+  assign mark[Seg]   = st_q != StDrain && !draining;
+  assign mark[Held]  = !draining;
   assign mark[Sent]  = st_q != StLeave;
   assign mark[Report] = st_q != StLeave;
   assign mark[Told +: 5] = {5{st_q != StLeave}};
-  for (genvar i = 0; i < 11; i++) begin : gen_way
+  for (genvar i = 0; i < 12; i++) begin : gen_way
     logic [15:0] held_q, rest_q;
     assign done[i] = rest_q == '0;
     assign none[i] = held_q == '0;
@@ -125,7 +132,8 @@ module ddp_qp (
       StAsked:   if (done[Ask] && done[Grant]) st_d = StTables;
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
-      StDrain:   if (done[Rx] && done[Seg]) st_d = StLeave;
+      StDrain:   if (done[Rx] && done[Seg]) st_d = StHeld;
+      StHeld:    if (done[Held]) st_d = StLeave;
       StLeave:   if (done[Sent] && done[Report] && done[Told +: 5] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
     endcase

@@ -37,6 +37,8 @@ module ddp_rx (
   input  logic                         ctl_persist_i,
   output logic                         rx_in_o,
   output logic                         rx_out_o,
+  output logic                         rx_held_in_o,
+  output logic                         rx_held_out_o,
   output logic                         rx_report_o,
   // from mpa
   input  logic                         rx_ulpdu_hdr_valid_i,
@@ -68,6 +70,12 @@ module ddp_rx (
   output logic                         rx_dropped_valid_o,
   input  logic                         rx_dropped_ready_i,
   output iwarp_pkg::rx_dropped_t       rx_dropped_o,
+  output logic                         invalidate_valid_o,
+  input  logic                         invalidate_ready_i,
+  output iwarp_pkg::invalidate_t       invalidate_o,
+  input  logic                         invalidated_valid_i,
+  output logic                         invalidated_ready_o,
+  input  iwarp_pkg::invalidated_t      invalidated_i,
   // to and from rdmap
   output logic                         rx_segment_valid_o,
   input  logic                         rx_segment_ready_i,
@@ -183,7 +191,7 @@ module ddp_rx (
     .valid_o(body_valid), .ready_i(body_ready), .data_o(body), .count_o(unused_body)
   );
 
-  logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take, item_last, item_over;
+  logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take, item_last, item_inval, item_over;
   logic [543:0] first;
   logic         item_persist, entry_persist;
   logic [15:0]  item_qpn, item_length, item_rights, item_pd;
@@ -202,7 +210,7 @@ module ddp_rx (
     .first_valid_o(first_valid), .first_ready_i(first_ready), .first_o(first),
     .rq_take_req_valid_o(take_valid), .rq_take_req_ready_i(take_ready), .rq_take_req_o(take),
     .item_valid_o(item_valid), .item_ready_i(item_ready), .item_qpn_o(item_qpn), .item_cause_o(item_cause),
-    .item_tagged_o(item_tagged), .item_recv_o(item_recv), .item_take_o(item_take), .item_last_o(item_last),
+    .item_tagged_o(item_tagged), .item_recv_o(item_recv), .item_take_o(item_take), .item_last_o(item_last), .item_inval_o(item_inval),
     .item_length_o(item_length), .item_total_o(item_total), .item_over_o(item_over), .item_stag_o(item_stag), .item_to_o(item_to),
     .item_rights_o(item_rights), .item_pd_o(item_pd), .item_persist_o(item_persist)
   );
@@ -220,7 +228,7 @@ module ddp_rx (
   ddp_rx_pieces u_pieces (
     .clk_i, .rst_ni,
     .item_valid_i(item_valid), .item_ready_o(item_ready), .item_qpn_i(item_qpn), .item_cause_i(item_cause),
-    .item_tagged_i(item_tagged), .item_recv_i(item_recv), .item_take_i(item_take), .item_last_i(item_last),
+    .item_tagged_i(item_tagged), .item_recv_i(item_recv), .item_take_i(item_take), .item_last_i(item_last), .item_inval_i(item_inval),
     .item_length_i(item_length), .item_total_i(item_total), .item_over_i(item_over), .item_stag_i(item_stag), .item_to_i(item_to),
     .item_rights_i(item_rights), .item_pd_i(item_pd), .item_persist_i(item_persist),
     .rq_take_rsp_valid_i(rq_take_rsp_valid), .rq_take_rsp_ready_o(rq_take_rsp_ready), .rq_take_rsp_i(rq_take_rsp),
@@ -254,7 +262,7 @@ module ddp_rx (
   logic        deliver_valid, deliver_ready, deliver_placed, deliver_failed, deliver_report, deliver_solicited;
   logic [15:0] deliver_qpn, deliver_index;
   logic [7:0]  deliver_status, deliver_slot;
-  logic [1:0]  deliver_kind;
+  logic [2:0]  deliver_kind;
   logic [31:0] deliver_total;
   logic [63:0] deliver_immediate;
 
@@ -287,7 +295,9 @@ module ddp_rx (
     .deliver_immediate_i(deliver_immediate),
     .place_done_valid_i, .place_done_ready_o, .place_done_i,
     .rx_done_valid_o, .rx_done_ready_i, .rx_done_o,
-    .out_o(rx_out_o), .report_o(rx_report_o)
+    .invalidate_valid_o, .invalidate_ready_i, .invalidate_o,
+    .invalidated_valid_i, .invalidated_ready_o, .invalidated_i,
+    .out_o(rx_out_o), .held_in_o(rx_held_in_o), .held_out_o(rx_held_out_o), .report_o(rx_report_o)
   );
 
   logic unused_bits;

@@ -8,7 +8,8 @@
 //
 // 1. Refusals follow requirements.md section 7. Of a tagged segment, STag and rights become Invalid
 //    STag (A-15); association, wrap and bounds keep their own causes. Of a Send, any refusal is a
-//    local error, and its receive ends with loc_prot_err.
+//    local error, and its receive ends with loc_prot_err. Of the STag that a Send is to invalidate,
+//    it is an error of the peer (A-14), and its receive stays for the flush.
 // 2. The queues bound the number of segments between header and verdict.
 //
 // Latency: 1 cycle from the later of entry and response.
@@ -67,7 +68,7 @@ module ddp_rx_check (
   logic              tail_valid, persist;
   logic [47:0]       tail;
   logic [CountW:0]   unused_tails;
-  logic              first_valid, entry_valid, asked, is_recv, fire, out_ready, refused;
+  logic              first_valid, entry_valid, asked, is_recv, fire, out_ready, refused, bad_inv;
   logic [15:0]       qpn, ulpdu_length, length, index;
   logic [511:0]      head;
   logic [7:0]        cause, final_cause, status;
@@ -102,11 +103,15 @@ module ddp_rx_check (
 
   assign rx_xlate_rsp_ready_o = fire && asked;
   assign refused              = asked && rx_xlate_rsp_i.result != iwarp_pkg::TptOk;
+  assign bad_inv              = refused && rx_xlate_rsp_i.invalidate;
 
   always_comb begin
     final_cause = cause;
     if (refused) begin
-      if (is_recv) begin
+      if (bad_inv) begin
+        final_cause = rx_xlate_rsp_i.result == iwarp_pkg::TptStag ? iwarp_pkg::CauseRdmapInvStag
+                                                                  : iwarp_pkg::CauseRdmapInvProtected;
+      end else if (is_recv) begin
         final_cause = iwarp_pkg::CauseLocalCatastrophic;
       end else begin
         case (rx_xlate_rsp_i.result)
@@ -127,9 +132,9 @@ module ddp_rx_check (
 
   assign pend_valid_o   = fire;
   assign pend_qpn_o     = qpn;
-  assign pend_extents_o = asked && !refused;
+  assign pend_extents_o = asked && !refused && length != '0;
   assign pend_failed_o  = final_cause != iwarp_pkg::CauseNone;
-  assign pend_report_o  = status != iwarp_pkg::WcSuccess || (refused && is_recv);
+  assign pend_report_o  = status != iwarp_pkg::WcSuccess || (refused && is_recv && !bad_inv);
   assign pend_status_o  = refused ? iwarp_pkg::WcLocProtErr : status;
   assign pend_length_o  = length;
   assign pend_index_o   = index;

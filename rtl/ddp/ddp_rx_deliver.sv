@@ -1,7 +1,7 @@
 // ddp_rx_deliver: delivers in order. A segment whose payload was placed waits for its place_done;
 // then its completion is reported to qp.
 //
-//   deliver --> [ queue ] --> if placed: wait for [ done ] > 0 ---> rx_done --> qp
+//   deliver --> [ queue ] --> if placed: wait for [ done ] > 0 ---> [ hold ] --> rx_done --> qp
 //   place_done --> [ done: a counter, always takes ] --^
 //   [ failed, per QP ]: an error of a receive only as the QP's first error
 //
@@ -12,7 +12,7 @@
 // Latency: 2 cycles.
 // Throughput: 1 entry per cycle; an entry that reports an error takes 2.
 // Waits for host_if to place, and for qp.
-// Sibling: ddp_rx_place.
+// Leaf: ddp_rx_hold. Sibling: ddp_rx_place.
 // Bench: tb/ddp/ddp_rx_test.cpp
 `include "rnic_assert.svh"
 
@@ -34,7 +34,7 @@ module ddp_rx_deliver (
   input  logic         deliver_failed_i,
   input  logic         deliver_report_i,
   input  logic [7:0]   deliver_status_i,
-  input  logic [1:0]   deliver_kind_i,
+  input  logic [2:0]   deliver_kind_i,
   input  logic [7:0]   deliver_slot_i,
   input  logic         deliver_solicited_i,
   input  logic [15:0]  deliver_index_i,
@@ -48,18 +48,28 @@ module ddp_rx_deliver (
   output logic                     rx_done_valid_o,
   input  logic                     rx_done_ready_i,
   output iwarp_pkg::rx_done_t      rx_done_o,
-  // to ddp_qp: a segment is drained; a report was enqueued; qp may take it later
+  // to and from tpt
+  output logic                     invalidate_valid_o,
+  input  logic                     invalidate_ready_i,
+  output iwarp_pkg::invalidate_t   invalidate_o,
+  input  logic                     invalidated_valid_i,
+  output logic                     invalidated_ready_o,
+  input  iwarp_pkg::invalidated_t  invalidated_i,
+  // to ddp_qp: a segment is drained; a report entered and left the hold; one was enqueued, which qp
+  // may take later
   output logic         out_o,
+  output logic         held_in_o,
+  output logic         held_out_o,
   output logic         report_o
 );
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
   localparam int unsigned Depth  = 4 * rnic_pkg::FifoDepth;
-  localparam int unsigned EntryW = 16 + 3 + 8 + 2 + 8 + 1 + 16 + 32 + 64;
+  localparam int unsigned EntryW = 16 + 3 + 8 + 3 + 8 + 1 + 16 + 32 + 64;
 
   logic        entry_valid, placed, failed, report, solicited, pop;
   logic [15:0] qpn, index;
   logic [7:0]  status, slot;
-  logic [1:0]  kind;
+  logic [2:0]  kind;
   logic [31:0] total;
   logic [63:0] immediate;
   logic [$clog2(Depth+1)-1:0] unused_entries;
@@ -87,7 +97,7 @@ module ddp_rx_deliver (
 
   // look_q: the failed flag has been read from the table, for an error that is to be reported.
   logic       go, look, look_q, was_failed, done_valid, done_ready, ctl_fire;
-  logic [1:0] out_kind;
+  logic [2:0] out_kind;
   logic [31:0] out_total;
 
   assign ctl_ready_o = !clear_i;
@@ -99,7 +109,6 @@ module ddp_rx_deliver (
   assign out_total   = !report && kind != iwarp_pkg::DelRead ? total : '0;
   assign out_kind    = report ? iwarp_pkg::DelRecv : kind;
   assign out_o       = pop;
-  assign report_o    = done_valid && done_ready;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) look_q <= 1'b0;
@@ -114,12 +123,16 @@ module ddp_rx_deliver (
     .re_i(look), .raddr_i(qpn[QpW-1:0]), .rdata_o(was_failed)
   );
 
-  stream_reg #(.Width(iwarp_pkg::RxDoneWidth)) u_out (
+  iwarp_pkg::rx_done_t done;
+  assign done = {qpn, out_kind, report ? 8'd0 : slot, index, out_total, solicited && !report, status,
+                 report ? 64'd0 : immediate};
+  ddp_rx_hold u_hold (
     .clk_i, .rst_ni,
-    .valid_i(done_valid), .ready_o(done_ready),
-    .data_i({qpn, out_kind, report ? 8'd0 : slot, index, out_total, solicited && !report, status,
-             report ? 64'd0 : immediate}),
-    .valid_o(rx_done_valid_o), .ready_i(rx_done_ready_i), .data_o(rx_done_o)
+    .done_valid_i(done_valid), .done_ready_o(done_ready), .done_i(done),
+    .invalidate_valid_o, .invalidate_ready_i, .invalidate_o,
+    .invalidated_valid_i, .invalidated_ready_o, .invalidated_i,
+    .rx_done_valid_o, .rx_done_ready_i, .rx_done_o,
+    .held_in_o, .held_out_o, .report_o
   );
 
   logic unused_bits;

@@ -16,7 +16,9 @@
 // 4. Immediate Data (opcodes 8 and 9 on QN 0) takes a receive WQE and places nothing: its payload
 //    length is 0 from here on. Its total is the length of the QP's last Write since its last message
 //    on QN 0, which the table counts.
-// 5. After a QP's first error, and while a QP is not running, segments request nothing. They carry
+// 5. The last segment of a Send with Invalidate (opcodes 4 and 6) has its STag checked
+//    (item_inval_o), unless rdmap will refuse its version or opcode.
+// 6. After a QP's first error, and while a QP is not running, segments request nothing. They carry
 //    the cause local_catastrophic, and rdmap drops them.
 //
 // Latency: 1 cycle.
@@ -72,6 +74,7 @@ module ddp_rx_header (
   output logic [15:0]  item_length_o,    // of the payload
   output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment; of
                                          // Immediate Data, bytes of the last Write
+  output logic         item_inval_o,     // of a Send: item_stag_o is to be invalidated
   output logic         item_over_o,      // of a Send: those bytes do not fit in 32 bits
   output logic [31:0]  item_stag_o,
   output logic [63:0]  item_to_o,
@@ -120,8 +123,9 @@ module ddp_rx_header (
   logic        busy_q, take_in, finish, ctl_fire;
   logic [15:0] qpn_q, length_q;
   logic [7:0]  mpa_cause_q;
-  logic        tagged_q, short_q, version_q, last_q;
+  logic        tagged_q, short_q, version_q, rdmap_version_q, last_q;
   logic [3:0]  opcode_q;    // the reserved bits beside it are ignored (RFC 5040 section 4.1)
+  logic        opcode4_q;   // the fifth bit, where the extensions are enabled
   logic [31:0] stag_q, qn_q, msn_q, mo_q;
   logic [63:0] to_q;
 
@@ -150,8 +154,9 @@ module ddp_rx_header (
       tagged_q    <= is_tagged;
       short_q     <= is_short;
       version_q   <= tagged_hdr.dv == rnic_pkg::DvIetf;
+      rdmap_version_q <= tagged_hdr.rv == rnic_pkg::RvIetf;
       last_q      <= tagged_hdr.is_last;
-      opcode_q    <= tagged_hdr.opcode[3:0];
+      {opcode4_q, opcode_q} <= tagged_hdr.opcode;
       stag_q      <= tagged_hdr.stag;
       to_q        <= tagged_hdr.tagged_offset;
       qn_q        <= untagged.qn;
@@ -164,7 +169,7 @@ module ddp_rx_header (
   logic [7:0]  cause;
   logic [31:0] msn_next, mo_next;
   logic [32:0] total;
-  logic        send, is_immediate;
+  logic        send, is_immediate, is_inv;
 
   always_comb begin
     case (qn_q[1:0])
@@ -193,6 +198,8 @@ module ddp_rx_header (
 
   assign send         = cause == iwarp_pkg::CauseNone && !tagged_q && qn_q == rnic_pkg::QnSend;
   assign is_immediate = {1'b0, opcode_q} == iwarp_pkg::OpImmediate || {1'b0, opcode_q} == iwarp_pkg::OpImmediateSe;
+  assign is_inv       = ({1'b0, opcode_q} == iwarp_pkg::OpSendInv || {1'b0, opcode_q} == iwarp_pkg::OpSendSeInv) &&
+                        !(opcode4_q && state.persist) && rdmap_version_q;
 
   always_comb begin
     state_d = state;
@@ -232,6 +239,7 @@ module ddp_rx_header (
   assign item_last_o   = last_q;
   assign item_length_o = send && is_immediate ? '0 : length_q;
   assign item_total_o  = send && is_immediate ? state.write_len : total[31:0];
+  assign item_inval_o  = send && last_q && is_inv;
   assign item_over_o   = send && total[32];
   assign item_stag_o   = stag_q;
   assign item_to_o     = to_q;
@@ -265,7 +273,7 @@ module ddp_rx_header (
   assign state = rdata;
 
   logic unused_bits;
-  assign unused_bits = ^{tagged_hdr.reserved0, tagged_hdr.rv, tagged_hdr.reserved1, untagged.is_tagged, untagged.is_last, untagged.reserved0,
+  assign unused_bits = ^{tagged_hdr.reserved0, tagged_hdr.reserved1, untagged.is_tagged, untagged.is_last, untagged.reserved0,
                          untagged.dv, untagged.rv, untagged.reserved1, untagged.opcode, untagged.invalidate_stag,
                          header_bytes[15:6], clear_addr_i, ctl_qpn_i};
 

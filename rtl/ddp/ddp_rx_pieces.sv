@@ -35,6 +35,7 @@ module ddp_rx_pieces (
   input  logic         item_recv_i,
   input  logic         item_take_i,
   input  logic         item_last_i,
+  input  logic         item_inval_i,     // of a Send: item_stag_i is to be invalidated
   input  logic [15:0]  item_length_i,
   input  logic [31:0]  item_total_i,
   input  logic         item_over_i,
@@ -64,10 +65,10 @@ module ddp_rx_pieces (
   output logic         entry_persist_o
 );
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned ItemW = 16 + 8 + 5 + 16 + 32 + 32 + 64 + 16 + 16 + 1;
+  localparam int unsigned ItemW = 16 + 8 + 6 + 16 + 32 + 32 + 64 + 16 + 16 + 1;
 
   // The queue of items.
-  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_over, persist;
+  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_inval, is_over, persist;
   logic [15:0] qpn, length, rights, pd;
   logic [7:0]  cause;
   logic [31:0] total, stag;
@@ -77,10 +78,10 @@ module ddp_rx_pieces (
   stream_fifo #(.Width(ItemW), .Depth(2 * rnic_pkg::FifoDepth)) u_items (
     .clk_i, .rst_ni,
     .valid_i(item_valid_i), .ready_o(item_ready_o),
-    .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i, item_over_i,
+    .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i, item_inval_i, item_over_i,
              item_length_i, item_total_i, item_stag_i, item_to_i, item_rights_i, item_pd_i, item_persist_i}),
     .valid_o(item_valid), .ready_i(item_pop),
-    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_over, length, total, stag, to, rights, pd, persist}),
+    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_inval, is_over, length, total, stag, to, rights, pd, persist}),
     .count_o(unused_items)
   );
 
@@ -142,8 +143,10 @@ module ddp_rx_pieces (
   assign piece1   = first2 - first1;
   assign piece2   = length - first2;
 
-  // Pieces in progress; piece 0 also serves a tagged segment.
-  logic [2:0]  mask_d, mask_q;
+  // Lookups in progress: the STag to be invalidated first, so that its failure is the one reported;
+  // then the pieces, of which piece 0 also serves a tagged segment.
+  logic [3:0]  mask_d, mask_q;
+  logic        inval;
   logic [15:0] len0_q, len1_q, len2_q;
   logic [31:0] stag0_q, left0_q;
   logic [32:0] left01_q;
@@ -154,7 +157,8 @@ module ddp_rx_pieces (
   logic        asked_d, asked_q, write_d, write_q;
   logic        start_tagged, start_take, start_next, cut_now, fire_piece, one_left, done;
 
-  assign one_left = (mask_q & (mask_q - 3'd1)) == '0;
+  assign inval    = mask_q[0];
+  assign one_left = (mask_q & (mask_q - 4'd1)) == '0;
 
   always_comb begin
     st_d         = st_q;
@@ -219,7 +223,7 @@ module ddp_rx_pieces (
         endcase
       end
       asked_d  = start_tagged;
-      mask_d   = {2'b00, start_tagged};
+      mask_d   = {2'b00, start_tagged, 1'b0};
     end else if (cut_now) begin
       write_d = !is_last;
       if (cause_q != iwarp_pkg::CauseNone) begin
@@ -228,11 +232,11 @@ module ddp_rx_pieces (
         cause_d  = iwarp_pkg::CauseDdpUntaggedTooLong;
         status_d = iwarp_pkg::WcLocLenErr;
       end else begin
-        mask_d  = {piece2 != '0, piece1 != '0, first1 != '0};
-        asked_d = length != '0;
+        mask_d  = {piece2 != '0, piece1 != '0, first1 != '0, is_inval};
+        asked_d = length != '0 || is_inval;
       end
     end else if (fire_piece) begin
-      mask_d = mask_q & (mask_q - 3'd1);
+      mask_d = mask_q & (mask_q - 4'd1);
     end
   end
 
@@ -276,14 +280,15 @@ module ddp_rx_pieces (
   logic [15:0] out_length, out_rights;
 
   always_comb begin
-    if (mask_q[0])      {out_stag, out_to, out_length} = {stag0_q, to0_q, len0_q};
-    else if (mask_q[1]) {out_stag, out_to, out_length} = {wqe_q.stag1, wqe_q.to1, len1_q};
+    if (inval)          {out_stag, out_to, out_length} = {stag, 64'h0, 16'h0};
+    else if (mask_q[1]) {out_stag, out_to, out_length} = {stag0_q, to0_q, len0_q};
+    else if (mask_q[2]) {out_stag, out_to, out_length} = {wqe_q.stag1, wqe_q.to1, len1_q};
     else                {out_stag, out_to, out_length} = {wqe_q.stag2, wqe_q.to2, len2_q};
   end
 
-  assign out_rights       = is_recv ? rnic_pkg::AccessLocalWrite : rights;
+  assign out_rights       = inval ? rnic_pkg::AccessRemoteInvalidate : is_recv ? rnic_pkg::AccessLocalWrite : rights;
   assign rx_xlate_valid_o = st_q == StEmit && mask_q != '0 && entry_ready_i;
-  assign rx_xlate_o       = {out_stag, out_to, 32'(out_length), pd, out_rights, one_left};
+  assign rx_xlate_o       = {out_stag, out_to, 32'(out_length), pd, qpn, out_rights, inval, one_left};
   assign fire_piece       = rx_xlate_valid_o && rx_xlate_ready_i;
 
   // Entry to ddp_rx_check, with the last piece.
@@ -314,9 +319,6 @@ module ddp_rx_pieces (
   );
 
   assign stored = rdata;
-
-  logic unused_bits;
-  assign unused_bits = ^qpn;
 
   `RNIC_ASSERT(WriteInEmit_A, !write_q || st_q == StEmit)
   `RNIC_ASSERT(AskedHasPieces_A, !(cut_now && !no_room) || asked_d == (mask_d != '0))

@@ -66,7 +66,7 @@ module ddp_rx_place (
   output logic         deliver_failed_o,   // the QP has an error from this segment on
   output logic         deliver_report_o,
   output logic [7:0]   deliver_status_o,
-  output logic [1:0]   deliver_kind_o,
+  output logic [2:0]   deliver_kind_o,
   output logic [7:0]   deliver_slot_o,
   output logic         deliver_solicited_o,
   output logic [15:0]  deliver_index_o,

@@ -297,7 +297,7 @@ module ddp_tx_segment #(
   stream_fifo #(.Width(iwarp_pkg::TxXlateWidth), .Depth(2)) u_xlates (
     .clk_i, .rst_ni,
     .valid_i(xlate_push), .ready_o(xlate_ready),
-    .data_i({sge_now_q.lkey, sge_to_q, 32'(piece), pd, rights, take_all}),
+    .data_i({sge_now_q.lkey, sge_to_q, 32'(piece), pd, qpn, rights, 1'b0, take_all}),
     .valid_o(tx_xlate_valid_o), .ready_i(tx_xlate_ready_i), .data_o(tx_xlate_o), .count_o(unused_xlates)
   );
 
@@ -331,13 +331,14 @@ module ddp_tx_segment #(
   assign inline_cut_o     = offset[5:0];
   assign inline_o         = {inline_q <= 9'd64, 1'b0, inline_q <= 9'd64 ? inline_q[6:0] : 7'd64, body_i};
 
-  // The header, first byte on top; 14 bytes when tagged.
+  // The header, first byte on top; 14 bytes when tagged. An untagged message has the STag that it
+  // invalidates, or 0.
   iwarp_pkg::ddp_tagged_t   tagged_hdr;
   iwarp_pkg::ddp_untagged_t untagged;
   logic [2:0]               order_kind;
 
   assign tagged_hdr   = {1'b1, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, stag, to_q};
-  assign untagged = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, 32'd0, 30'd0, qn, msn, offset};
+  assign untagged = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, stag, 30'd0, qn, msn, offset};
 
   assign order_kind    = probe ? KindProbe : length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;

@@ -267,12 +267,13 @@ package iwarp_pkg;
 
   // What is reported once a segment is placed.
   //   architecture 5
-  localparam int unsigned DeliverKindWidth = 2;
-  typedef enum logic [1:0] {
-    DelNothing = 2'h0,
-    DelRecv = 2'h1,
-    DelRead = 2'h2,
-    DelImmediate = 2'h3
+  localparam int unsigned DeliverKindWidth = 3;
+  typedef enum logic [2:0] {
+    DelNothing = 3'h0,
+    DelRecv = 3'h1,
+    DelRead = 3'h2,
+    DelImmediate = 3'h3,
+    DelInvalidate = 3'h4
   } deliver_kind_e;
 
   // What llp_if tells qp about a connection in RDMA mode.
@@ -329,10 +330,12 @@ package iwarp_pkg;
     CauseRdmapRights = 8'h22,
     CauseRdmapAssoc = 8'h23,
     CauseRdmapWrap = 8'h24,
+    CauseRdmapInvProtected = 8'h25,
     CauseRdmapVersion = 8'h28,
     CauseRdmapOpcode = 8'h29,
     CauseRdmapLength = 8'h2a,
     CauseFlushFailed = 8'h2b,
+    CauseRdmapInvStag = 8'h2c,
     CauseLocalCatastrophic = 8'h30,
     CausePeerTerminate = 8'h31
   } cause_e;
@@ -545,7 +548,7 @@ package iwarp_pkg;
 
   // A completion. The phase bit is 1 on the first pass over the ring and flips with each. index: of
   // the WQE's first unit; in a wr_flush_err entry one past the last unit flushed, so one entry
-  // flushes many.
+  // flushes many. with_inv: the receive invalidated the STag in the low half of immediate.
   //   architecture 4 (Queue formats)
   localparam int unsigned CqeWidth = 256;
   typedef struct packed {
@@ -553,7 +556,8 @@ package iwarp_pkg;
     logic [14:0] reserved1;
     logic [47:0] timestamp;
     logic [63:0] immediate;
-    logic [29:0] reserved0;
+    logic [28:0] reserved0;
+    logic with_inv;
     logic solicited;
     logic is_recv;
     logic [7:0] vendor;
@@ -659,19 +663,21 @@ package iwarp_pkg;
 
   // create_mr. base_to is the TO of the first byte (0 for zero-based); first_offset its offset in
   // the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
-  // Rights: bits of access_flag.
+  // Rights: bits of access_flag. bound: only QP qpn may use the STag, as its remote invalidation
+  // requires.
   //   architecture 6
   localparam int unsigned AdminMrArgsWidth = 448;
   typedef struct packed {
     logic [63:0] reserved2;
-    logic [31:0] reserved1;
+    logic [30:0] reserved1;
+    logic bound;
     logic [31:0] pages;
     logic [63:0] page_list;
     logic [31:0] pbl_base;
     logic [31:0] first_offset;
     logic [63:0] length;
     logic [63:0] base_to;
-    logic [15:0] reserved0;
+    logic [15:0] qpn;
     logic [15:0] rights;
     logic [7:0] log_page;
     logic [7:0] key;
@@ -1485,16 +1491,20 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } qp_ack_rdmap_t;
 
-  // Local keys of a WQE, one SGE an item; last ends the WQE.
+  // Local keys of a WQE, one SGE an item; last ends the WQE. qpn: who asks, for STags that are
+  // bound to a QP. invalidate: may the peer of qpn invalidate the STag? Then tagged_offset and
+  // length are 0 and bounds are not checked.
   //   architecture 4 (Keys at work)
   //   from qp to tpt
-  localparam int unsigned WqeCheckWidth = 161;
+  localparam int unsigned WqeCheckWidth = 178;
   typedef struct packed {
     logic [31:0] stag;
     logic [63:0] tagged_offset;
     logic [31:0] length;
     logic [15:0] pd;
+    logic [15:0] qpn;
     logic [15:0] rights;
+    logic invalidate;
     logic last;
   } wqe_check_t;
 
@@ -1686,13 +1696,15 @@ package iwarp_pkg;
   // A piece of a segment; last ends the segment. rights 0: reading local memory needs none.
   //   architecture 4 (Keys at work)
   //   from ddp to tpt
-  localparam int unsigned TxXlateWidth = 161;
+  localparam int unsigned TxXlateWidth = 178;
   typedef struct packed {
     logic [31:0] stag;
     logic [63:0] tagged_offset;
     logic [31:0] length;
     logic [15:0] pd;
+    logic [15:0] qpn;
     logic [15:0] rights;
+    logic invalidate;
     logic last;
   } tx_xlate_t;
 
@@ -1806,25 +1818,30 @@ package iwarp_pkg;
     logic [511:0] data;
   } rx_ulpdu_t;
 
-  // 1 to 3 pieces of a received segment; last ends it.
+  // 1 to 3 pieces of a received segment; last ends it. Before those of the last segment of a Send
+  // with Invalidate, its STag (invalidate).
   //   architecture 4 (Keys at work)
   //   from ddp to tpt
-  localparam int unsigned RxXlateWidth = 161;
+  localparam int unsigned RxXlateWidth = 178;
   typedef struct packed {
     logic [31:0] stag;
     logic [63:0] tagged_offset;
     logic [31:0] length;
     logic [15:0] pd;
+    logic [15:0] qpn;
     logic [15:0] rights;
+    logic invalidate;
     logic last;
   } rx_xlate_t;
 
-  // One a segment, before its extents: the first failure (then no extents), or ok.
+  // One a segment, before its extents: the first failure (then no extents), or ok. invalidate: the
+  // failure is that of the STag to be invalidated.
   //   architecture 4 (Keys at work)
   //   from tpt to ddp
-  localparam int unsigned RxXlateRspWidth = 3;
+  localparam int unsigned RxXlateRspWidth = 4;
   typedef struct packed {
     tpt_result_e result;
+    logic invalidate;
   } rx_xlate_rsp_t;
 
   // Extents of a segment that was found good.
@@ -1862,10 +1879,10 @@ package iwarp_pkg;
 
   // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read, Flush or Atomic
   // Write that completes. immediate: the 8 bytes of Immediate Data, the first on the wire in the
-  // top bits.
+  // top bits. Of a Send with Invalidate: the STag, in the low half.
   //   architecture 5
   //   from rdmap to ddp
-  localparam int unsigned RxVerdictWidth = 77;
+  localparam int unsigned RxVerdictWidth = 78;
   typedef struct packed {
     logic accept;
     logic place;
@@ -1879,7 +1896,7 @@ package iwarp_pkg;
   // Atomic Write (slot).
   //   architecture 5
   //   from ddp to qp
-  localparam int unsigned RxDoneWidth = 147;
+  localparam int unsigned RxDoneWidth = 148;
   typedef struct packed {
     logic [15:0] qpn;
     deliver_kind_e kind;
@@ -1890,6 +1907,23 @@ package iwarp_pkg;
     wc_status_e status;
     logic [63:0] immediate;
   } rx_done_t;
+
+  // A Send with Invalidate is placed: close its STag.
+  //   RFC 5040 section 5.3
+  //   from ddp to tpt
+  localparam int unsigned InvalidateWidth = 32;
+  typedef struct packed {
+    logic [31:0] stag;
+  } invalidate_t;
+
+  // One for each invalidate, in order: the STag is closed, and nothing through it is in flight.
+  // Always taken.
+  //   RFC 5040 section 5.3
+  //   from tpt to ddp
+  localparam int unsigned InvalidatedWidth = 32;
+  typedef struct packed {
+    logic [31:0] stag;
+  } invalidated_t;
 
   // A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask
   // for is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the
@@ -1937,13 +1971,15 @@ package iwarp_pkg;
   // The 8 bytes of an atomic, one item a group.
   //   architecture 4 (Keys at work)
   //   from atomic to tpt
-  localparam int unsigned Qn1XlateWidth = 161;
+  localparam int unsigned Qn1XlateWidth = 178;
   typedef struct packed {
     logic [31:0] stag;
     logic [63:0] tagged_offset;
     logic [31:0] length;
     logic [15:0] pd;
+    logic [15:0] qpn;
     logic [15:0] rights;
+    logic invalidate;
     logic last;
   } qn1_xlate_t;
 
@@ -2036,13 +2072,15 @@ package iwarp_pkg;
   // The source of a Read, whole, when its service begins.
   //   architecture 5
   //   from rdmap to tpt
-  localparam int unsigned RespCheckWidth = 161;
+  localparam int unsigned RespCheckWidth = 178;
   typedef struct packed {
     logic [31:0] stag;
     logic [63:0] tagged_offset;
     logic [31:0] length;
     logic [15:0] pd;
+    logic [15:0] qpn;
     logic [15:0] rights;
+    logic invalidate;
     logic last;
   } resp_check_t;
 
@@ -2286,7 +2324,7 @@ package iwarp_pkg;
   // The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
   //   architecture 10
   //   tap_tpt_check in u_tpt.u_entry; simulation only
-  localparam int unsigned TptCheckCommitWidth = 165;
+  localparam int unsigned TptCheckCommitWidth = 182;
   typedef struct packed {
     logic valid;
     logic [2:0] client;
@@ -2294,19 +2332,23 @@ package iwarp_pkg;
     logic [63:0] tagged_offset;
     logic [31:0] length;
     logic [15:0] pd;
+    logic [15:0] qpn;
     logic [15:0] rights;
+    logic invalidate;
     logic last;
   } tpt_check_commit_t;
 
   // A command changed an entry (or was refused): its effect on look-ups read from the next cycle
-  // on. waits: destroy_mr is answered in_progress, since extents may be in flight.
+  // on. waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no
+  // command, but ddp's invalidate; its entry is closed now, if it was open.
   //   architecture 10
   //   tap_tpt_change in u_tpt.u_update; simulation only
-  localparam int unsigned TptChangeCommitWidth = 18;
+  localparam int unsigned TptChangeCommitWidth = 19;
   typedef struct packed {
     logic valid;
     logic [15:0] slot;
     logic waits;
+    logic of_peer;
   } tpt_change_commit_t;
 
   // An operation of qp_retire begins. op: 0 wr_done, 1 Read done, 2 receive done, 3 a WQE's own
@@ -2434,10 +2476,12 @@ package iwarp_pkg;
       8'h22: cause_terminate = {4'h0, 4'h1, 8'h02, 1'b1, 1'b1};  // rdmap_rights
       8'h23: cause_terminate = {4'h0, 4'h1, 8'h03, 1'b1, 1'b1};  // rdmap_assoc
       8'h24: cause_terminate = {4'h0, 4'h1, 8'h04, 1'b1, 1'b1};  // rdmap_wrap
+      8'h25: cause_terminate = {4'h0, 4'h1, 8'h09, 1'b1, 1'b0};  // rdmap_inv_protected
       8'h28: cause_terminate = {4'h0, 4'h2, 8'h05, 1'b1, 1'b0};  // rdmap_version
       8'h29: cause_terminate = {4'h0, 4'h2, 8'h06, 1'b1, 1'b0};  // rdmap_opcode
       8'h2a: cause_terminate = {4'h0, 4'h2, 8'h07, 1'b1, 1'b0};  // rdmap_length
       8'h2b: cause_terminate = {4'h0, 4'h2, 8'h0a, 1'b1, 1'b0};  // flush_failed
+      8'h2c: cause_terminate = {4'h0, 4'h2, 8'h09, 1'b1, 1'b0};  // rdmap_inv_stag
       8'h30: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // local_catastrophic
       8'h31: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // peer_terminate
       default: cause_terminate = 18'h0;

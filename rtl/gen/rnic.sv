@@ -302,6 +302,12 @@ module rnic (
   // ddp -> qp
   logic rx_done_valid, rx_done_ready;
   iwarp_pkg::rx_done_t rx_done;
+  // ddp -> tpt
+  logic invalidate_valid, invalidate_ready;
+  iwarp_pkg::invalidate_t invalidate;
+  // tpt -> ddp
+  logic invalidated_valid, invalidated_ready;
+  iwarp_pkg::invalidated_t invalidated;
   // rdmap -> atomic
   logic atomic_req_valid, atomic_req_ready;
   iwarp_pkg::atomic_req_t atomic_req;
@@ -745,6 +751,12 @@ module rnic (
     .rx_dropped_valid_i(rx_dropped_valid),
     .rx_dropped_ready_o(rx_dropped_ready),
     .rx_dropped_i(rx_dropped),
+    .invalidate_valid_i(invalidate_valid),
+    .invalidate_ready_o(invalidate_ready),
+    .invalidate_i(invalidate),
+    .invalidated_valid_o(invalidated_valid),
+    .invalidated_ready_i(invalidated_ready),
+    .invalidated_o(invalidated),
     .qn1_xlate_valid_i(qn1_xlate_valid),
     .qn1_xlate_ready_o(qn1_xlate_ready),
     .qn1_xlate_i(qn1_xlate),
@@ -962,6 +974,12 @@ module rnic (
     .rx_done_valid_o(rx_done_valid),
     .rx_done_ready_i(rx_done_ready),
     .rx_done_o(rx_done),
+    .invalidate_valid_o(invalidate_valid),
+    .invalidate_ready_i(invalidate_ready),
+    .invalidate_o(invalidate),
+    .invalidated_valid_i(invalidated_valid),
+    .invalidated_ready_o(invalidated_ready),
+    .invalidated_i(invalidated),
     .resp_fetched_valid_o(resp_fetched_valid),
     .resp_fetched_ready_i(resp_fetched_ready),
     .resp_fetched_o(resp_fetched)

@@ -181,8 +181,12 @@ package rnic_pkg;
   // Right: Flush to persistence. rdma-core libibverbs/verbs.h enum ibv_access_flags
   localparam logic [15:0] AccessFlushPersistent = 16'h200;
 
+  // Right: Send with Invalidate by the peer. Only of an STag that is bound to a QP. Our extension
+  // of verbs. RFC 5040 section 5.3
+  localparam logic [15:0] AccessRemoteInvalidate = 16'h400;
+
   // Rights that exist so far; any other bit is bad_argument. architecture 6
-  localparam logic [15:0] AccessMask = 16'h30f;
+  localparam logic [15:0] AccessMask = 16'h70f;
 
   // Place of the push window in a doorbell page. architecture 4 (Doorbell)
   localparam logic [11:0] PushOffset = 12'h100;

@@ -43,7 +43,8 @@
   }
 `define RNIC_RDMAP_ROW_W (47 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 64)
 
-// rdmap_rx to rdmap_row: a received segment. bad: a check failed. kind: of a request or response
+// rdmap_rx to rdmap_row: a received segment. bad: a check failed. is_inv: of a
+// Send, with Invalidate. kind: of a request or response
 // (rnic_pkg Kind*). stag, to: where a tagged segment goes, or the sink of the Read that a Terminate
 // names (has_read). stag: the MSN of the request that a Terminate names (has_msn). net: the
 // segment's first 46 bytes, the first one in the top bits; more: the 24 bytes after them.
@@ -53,6 +54,7 @@
     logic         is_last; \
     logic         is_response; \
     logic         is_send; \
+    logic         is_inv; \
     logic         is_immediate; \
     logic         is_solicited; \
     logic         is_request; \
@@ -69,7 +71,7 @@
     logic [367:0] net; \
     logic [191:0] more; \
   }
-`define RNIC_RDMAP_SEGMENT_W (13 + 48 + 96 + 368 + 192)
+`define RNIC_RDMAP_SEGMENT_W (14 + 48 + 96 + 368 + 192)
 
 // rdmap_row to rdmap_judge: an operation whose row is updated. first, last: of the ORD entries that
 // a Terminate is compared with. work: the QP enters the work list. fails: the QP fails without
@@ -173,10 +175,10 @@
 // the largest page
 `define RNIC_TPT_FROM_W ($clog2(rnic_pkg::NumPbl) + 21)
 
-// tpt_update to tpt_entry and back: an entry {valid, STag, PD, rights, base TO, end, length, log
-// page, origin, first page-list entry}. It holds the low half of the end with its carry, and the
+// tpt_update to tpt_entry and back: an entry {valid, bound, QPN, STag, PD, rights, base TO, end,
+// length, log page, origin, first page-list entry}. bound: only this QP may use it. It holds the low half of the end with its carry, and the
 // high half of the length, so that a lookup adds only high halves.
-`define RNIC_TPT_ENTRY_W (1 + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
+`define RNIC_TPT_ENTRY_W (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
 
 // qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units,
 // tail, issued, reads, header}

@@ -129,7 +129,7 @@ module qp_parse #(
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
 
   assign is_write  = hdr_q.opcode == iwarp_pkg::WrRdmaWrite;
-  assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend;
+  assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend || hdr_q.opcode == iwarp_pkg::WrSendWithInv;
   assign is_imm    = hdr_q.opcode == iwarp_pkg::WrRdmaWriteWithImm || hdr_q.opcode == iwarp_pkg::WrImmediate;
   assign is_read   = hdr_q.opcode == iwarp_pkg::WrRdmaRead;
   assign is_flush  = hdr_q.opcode == iwarp_pkg::WrFlush;
@@ -204,6 +204,8 @@ module qp_parse #(
   assign check_in.tagged_offset = key_q.address;
   assign check_in.length        = key_q.length;
   assign check_in.pd            = pd_q;
+  assign check_in.qpn           = 16'(qpn_q);
+  assign check_in.invalidate    = 1'b0;
   assign check_in.rights        = is_read ? rnic_pkg::AccessLocalWrite : 16'd0;
   assign check_in.last          = state_q == StEnd;
   stream_reg #(.Width(iwarp_pkg::WqeCheckWidth)) u_check (

@@ -119,7 +119,7 @@ module qp_retire #(
   output logic             cqe_given_o
 );
   // --- the queue of operations
-  localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1 + 65;
+  localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1 + 66;
   localparam int unsigned CtxW = 16 + 16 + WinW + 7 + 2 * (1 + SlotW + 8) + rnic_pkg::SqWindow;
   localparam int unsigned WinEntryW = 16 + 3 + 1 + 32;
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpLook = 3'd4,
@@ -137,16 +137,16 @@ module qp_retire #(
     if (req_op_i == 2'd2) req_kind = OpFlushRsp;
   end
   assign op_wr    = {OpDone, wr_done_i.qpn[QpnW-1:0], wr_done_i.slot[SlotW-1:0], 8'd0, 16'd0, 32'd0,
-                     66'd0};
+                     67'd0};
   assign op_rx    = {rx_done_i.kind == iwarp_pkg::DelRead ? OpRead : OpRecv,
                      rx_done_i.qpn[QpnW-1:0], rx_done_i.slot[SlotW-1:0], rx_done_i.status,
                      rx_done_i.index, rx_done_i.byte_len, rx_done_i.solicited,
-                     rx_done_i.kind == iwarp_pkg::DelImmediate, rx_done_i.immediate};
+                     rx_done_i.kind == iwarp_pkg::DelInvalidate, rx_done_i.kind == iwarp_pkg::DelImmediate, rx_done_i.immediate};
   assign op_res   = {OpRead, res_done_i.qpn[QpnW-1:0], res_done_i.slot[SlotW-1:0], iwarp_pkg::WcSuccess, 16'd0, 32'd0,
-                     66'd0};
-  assign op_fail  = {OpOwn, fail_qpn_i, fail_slot_i, fail_status_i, 16'd0, 32'd0, 66'd0};
-  assign op_flush = {OpFlush, flush_qpn_i, {SlotW{1'b0}}, 8'd0, 16'd0, 32'd0, 66'd0};
-  assign op_req   = {req_kind, req_qpn_i, req_slot_i, req_status_i, 16'd0, 32'd0, 66'd0};
+                     67'd0};
+  assign op_fail  = {OpOwn, fail_qpn_i, fail_slot_i, fail_status_i, 16'd0, 32'd0, 67'd0};
+  assign op_flush = {OpFlush, flush_qpn_i, {SlotW{1'b0}}, 8'd0, 16'd0, 32'd0, 67'd0};
+  assign op_req   = {req_kind, req_qpn_i, req_slot_i, req_status_i, 16'd0, 32'd0, 67'd0};
   assign unused_rx = ^{wr_done_i.slot, wr_done_i.qpn, rx_done_i.qpn, rx_done_i.slot, res_done_i};
 
   stream_arb #(.Width(OpW), .N(6)) u_arb (
@@ -267,11 +267,11 @@ module qp_retire #(
   logic [15:0]      index, put_index, win_after;
   logic [31:0]      byte_len, win_length;
   logic [2:0]       win_opcode;
-  logic             solicited, has_imm, win_signaled, ended;
+  logic             solicited, has_inv, has_imm, win_signaled, ended;
   logic [63:0]      imm;
   logic             put_own, put_flush_sq, put_recv, put_flush_rq;
 
-  assign {kind, s2_qpn, unused_slot, status, index, byte_len, solicited, has_imm, imm} = s2_op_q;
+  assign {kind, s2_qpn, unused_slot, status, index, byte_len, solicited, has_inv, has_imm, imm} = s2_op_q;
   assign {win_after, win_opcode, win_signaled, win_length} = s2_win_q;
 
   qp_retire_step u_step (
@@ -289,7 +289,8 @@ module qp_retire #(
     .put_recv_i(s2_valid_q && put_recv), .put_flush_rq_i(s2_valid_q && put_flush_rq),
     .qpn_i(s2_qpn), .send_cq_i(s2_cq_q[31:16]), .recv_cq_i(s2_cq_q[15:0]), .index_i(put_index),
     .status_i(put_status), .win_opcode_i(win_opcode), .win_length_i(win_length),
-    .byte_len_i(byte_len), .solicited_i(solicited), .has_imm_i(has_imm), .imm_i(imm), .count_o(cqe_count),
+    .byte_len_i(byte_len), .solicited_i(solicited), .has_inv_i(has_inv), .has_imm_i(has_imm),
+    .imm_i(imm), .count_o(cqe_count),
     .cqe_req_valid_o, .cqe_req_ready_i, .cqe_req_o, .cqe_given_o
   );
 
@@ -349,7 +350,8 @@ module qp_retire #(
 
   `RNIC_ASSERT(KindKnown_A, !(rx_done_valid_i && rx_done_ready_o) ||
                             rx_done_i.kind == iwarp_pkg::DelRead ||
-                            rx_done_i.kind == iwarp_pkg::DelRecv || rx_done_i.kind == iwarp_pkg::DelImmediate)
+                            rx_done_i.kind == iwarp_pkg::DelRecv || rx_done_i.kind == iwarp_pkg::DelImmediate ||
+                            rx_done_i.kind == iwarp_pkg::DelInvalidate)
   // ddp reports receives in the order in which it took them, and reports none after its first
   // error.
   `RNIC_ASSERT(RecvInOrder_A, !(s2_valid_q && kind == OpRecv) || index == s2_ctx_q[CtxW-17 -: 16])

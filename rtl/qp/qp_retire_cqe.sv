@@ -29,6 +29,7 @@ module qp_retire_cqe #(
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
+  input  logic            has_inv_i,        // its Send invalidated the STag in imm
   input  logic            has_imm_i,        // the receive took Immediate Data: imm
   input  logic [63:0]     imm_i,
   output logic [2:0]      count_o,
@@ -69,7 +70,8 @@ module qp_retire_cqe #(
         default: entry.opcode = iwarp_pkg::WcoSend;
       endcase
     end
-    if (put_recv_i && has_imm_i) entry.immediate = imm_i;
+    entry.with_inv = put_recv_i && has_inv_i;
+    if (put_recv_i && (has_imm_i || has_inv_i)) entry.immediate = imm_i;
     if (put_recv_i)     entry.byte_len = byte_len_i;
     else if (put_own_i) entry.byte_len = win_length_i;
   end

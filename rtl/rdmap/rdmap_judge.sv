@@ -123,6 +123,8 @@ module rdmap_judge #(
       verdict_o.slot   = ord_slot_i;
       if (verdict_o.deliver == iwarp_pkg::DelImmediate)
         verdict_o.immediate = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: 64];   // after the DDP header
+      if (verdict_o.deliver == iwarp_pkg::DelInvalidate)
+        verdict_o.immediate = {32'h0, deed.net[367 - 16 -: 32]};   // octets 2 to 5 of the header
     end
   end
 

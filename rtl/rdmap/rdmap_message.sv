@@ -1,7 +1,8 @@
 // rdmap_message: turns a send WQE into a message. RFC 5040 section 5.
 //
 //   Write                 tagged, to the peer's STag and TO; payload as the WQE says
-//   Send                  QN 0, with or without Solicited Event; payload as the WQE says
+//   Send                  QN 0, with or without Solicited Event; payload as the WQE says; with the
+//                         STag of the peer to be invalidated, or 0
 //   Read Request          QN 1, own 28 bytes: sink (the WQE's SGE), size, the peer's source
 //   Flush Request         QN 1, own 20 bytes: the peer's STag, length, TO, flags
 //   Atomic Request        QN 1, own 52 bytes: the Request Identifier is the message's MSN
@@ -83,6 +84,10 @@ module rdmap_message #(
       end
       iwarp_pkg::WrSend:
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
+      iwarp_pkg::WrSendWithInv: begin
+        hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSeInv : iwarp_pkg::OpSendInv;
+        hdr_o.stag   = wqe_i.remote_stag;
+      end
       iwarp_pkg::WrRdmaWriteWithImm, iwarp_pkg::WrImmediate:
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpImmediateSe : iwarp_pkg::OpImmediate;
       default: begin

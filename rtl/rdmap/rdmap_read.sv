@@ -114,6 +114,7 @@ module rdmap_read #(
     check_o.tagged_offset = request_to_check.source_to;
     check_o.length        = request_to_check.read_size;
     check_o.pd            = to_check.pd;
+    check_o.qpn           = to_check.qpn;
     check_o.rights        = rnic_pkg::AccessRemoteRead;
     check_o.last          = 1'b1;
     if (to_check.kind == rnic_pkg::KindFlush) begin

@@ -169,7 +169,8 @@ module rdmap_row #(
         deed.is_request = accepts;
         verdict.place     = seg.payload != '0 && !seg.is_request && !seg.is_immediate && seg.kind == rnic_pkg::KindRead;
         verdict.solicited = (seg.is_send || seg.is_immediate) && seg.is_solicited && seg.is_last;
-        if (seg.is_send && seg.is_last)          verdict.deliver = iwarp_pkg::DelRecv;
+        if (seg.is_send && seg.is_last)
+          verdict.deliver = seg.is_inv ? iwarp_pkg::DelInvalidate : iwarp_pkg::DelRecv;
         else if (seg.is_immediate)               verdict.deliver = iwarp_pkg::DelImmediate;
         // The value of an Atomic Response goes through rdmap_atomic.
         else if (seg.is_response && seg.is_last && seg.kind != rnic_pkg::KindAtomic)

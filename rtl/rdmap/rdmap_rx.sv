@@ -44,7 +44,7 @@ module rdmap_rx #(
   assign {shown_stag, shown_to} = net[559 - SinkAt -: 96];
 
   // RFC 5040 section 4.3: which opcode is allowed on which kind of segment.
-  logic is_tagged, is_write, is_response, is_send, is_immediate, is_request, is_terminate;
+  logic is_tagged, is_write, is_response, is_send, is_inv, is_immediate, is_request, is_terminate;
   logic is_read, is_flush, is_atomic, is_atomic_write, is_flushed, is_atomic_done, is_written;
   logic on_request, on_response, flush_bad, write_bad, aop_bad, length_bad, is_read_done;
   iwarp_pkg::flush_request_t        flush;
@@ -57,7 +57,8 @@ module rdmap_rx #(
   assign on_response  = !is_tagged && untagged.qn == rnic_pkg::QnResponse && segment_i.persist;
   assign is_write     = is_tagged && op == iwarp_pkg::OpRdmaWrite;
   assign is_read_done = is_tagged && op == iwarp_pkg::OpReadResponse;
-  assign is_send      = !is_tagged && (op == iwarp_pkg::OpSend || op == iwarp_pkg::OpSendSe) &&
+  assign is_inv       = op == iwarp_pkg::OpSendInv || op == iwarp_pkg::OpSendSeInv;
+  assign is_send      = !is_tagged && (op == iwarp_pkg::OpSend || op == iwarp_pkg::OpSendSe || is_inv) &&
                         untagged.qn == rnic_pkg::QnSend;
   assign is_immediate = !is_tagged && (op == iwarp_pkg::OpImmediate || op == iwarp_pkg::OpImmediateSe) &&
                         untagged.qn == rnic_pkg::QnSend;
@@ -113,7 +114,8 @@ module rdmap_rx #(
     s.is_response  = is_response;
     s.is_send      = is_send;
     s.is_immediate = is_immediate;
-    s.is_solicited = op == iwarp_pkg::OpSendSe || op == iwarp_pkg::OpImmediateSe;
+    s.is_inv       = is_inv;
+    s.is_solicited = op == iwarp_pkg::OpSendSe || op == iwarp_pkg::OpSendSeInv || op == iwarp_pkg::OpImmediateSe;
     s.is_request   = is_request;
     s.is_terminate = is_terminate;
     s.ulpdu_length = segment_i.ulpdu_length;

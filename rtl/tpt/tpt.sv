@@ -3,8 +3,8 @@
 //   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: lookup and checks, 5 cycles ] --+
 //   wqe_check, resp_check,        ^                     ^                                   |
 //   qn1_xlate                     |                     |         *_rsp <-- [ tpt_rsp ] <---+
-//   tpt_cmd --> [ tpt_update ] ---+------- writes ------+      *_extent <-- [ tpt_walk ] <--+
-//                                                            (page list: one read port, shared)
+//   tpt_cmd,  --> [ tpt_update ] -+------- writes ------+      *_extent <-- [ tpt_walk ] <--+
+//   invalidate                                               (page list: one read port, shared)
 //
 // Latency: 7 cycles from a request to its response, 10 to its first extent.
 // Throughput: one lookup per cycle over all clients: receive first, then transmit, then the others
@@ -12,7 +12,8 @@
 // items have one extent each.
 // Back-pressure: a client may have 8 lookups outstanding. While its outputs are not ready, its next
 // lookup is not accepted, and it blocks no other client. tpt waits for nothing else: destroy_mr
-// closes its region and returns in_progress while extents are in flight.
+// closes its region and returns in_progress while extents are in flight. invalidate closes an
+// entry, and invalidated follows when no extent of it is in flight; up to 2 x FifoDepth wait.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench:
 // tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
@@ -64,6 +65,12 @@ module tpt (
   input  logic rx_dropped_valid_i,
   output logic rx_dropped_ready_o,
   input  iwarp_pkg::rx_dropped_t rx_dropped_i,
+  input  logic invalidate_valid_i,
+  output logic invalidate_ready_o,
+  input  iwarp_pkg::invalidate_t invalidate_i,
+  output logic invalidated_valid_o,
+  input  logic invalidated_ready_i,
+  output iwarp_pkg::invalidated_t invalidated_o,
   // from and to atomic
   input  logic qn1_xlate_valid_i,
   output logic qn1_xlate_ready_o,
@@ -146,7 +153,7 @@ module tpt (
   end
 
   // --- lookup
-  logic        done, done_last, done_epoch, epoch, table_we, reading, look, look_epoch;
+  logic        done, done_last, done_invalidate, done_epoch, epoch, table_we, reading, look, look_epoch;
   logic [2:0]  done_client;
   iwarp_pkg::tpt_result_e done_result;
   logic [31:0] done_length;
@@ -158,29 +165,38 @@ module tpt (
   tpt_entry u_entry (
     .clk_i, .rst_ni, .key_i(dev_cfg_i.stag_key), .epoch_i(epoch), .reading_o(reading), .look_o(look), .look_epoch_o(look_epoch),
     .valid_i(go_q), .client_i(go_client_q), .stag_i(go_item_q.stag), .tagged_offset_i(go_item_q.tagged_offset),
-    .length_i(go_item_q.length), .pd_i(go_item_q.pd), .rights_i(go_item_q.rights), .last_i(go_item_q.last),
-    .valid_o(done), .client_o(done_client), .result_o(done_result), .last_o(done_last), .epoch_o(done_epoch), .length_o(done_length),
+    .length_i(go_item_q.length), .pd_i(go_item_q.pd), .qpn_i(go_item_q.qpn), .rights_i(go_item_q.rights),
+    .invalidate_i(go_item_q.invalidate), .last_i(go_item_q.last),
+    .valid_o(done), .client_o(done_client), .result_o(done_result), .last_o(done_last),
+    .invalidate_o(done_invalidate), .epoch_o(done_epoch), .length_o(done_length),
     .page_o(done_page), .page_offset_o(done_offset), .log_page_o(done_log), .slot_o(done_slot), .entry_o(done_entry),
     .we_i(table_we), .waddr_i(table_waddr), .wdata_i(table_wdata)
   );
 
   // --- responses
+  logic [1:0] unused_flags;
   logic rx_done;
   iwarp_pkg::tpt_result_e rx_answer;
   tpt_rsp u_rx_rsp (
     .clk_i, .rst_ni, .ask_i(rx_take), .room_o(rx_room_rsp),
-    .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .done_o(rx_done), .done_result_o(rx_answer),
-    .rsp_valid_o(rx_xlate_rsp_valid_o), .rsp_ready_i(rx_xlate_rsp_ready_i), .rsp_o(rx_xlate_rsp_o.result)
+    .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .flag_i(done_invalidate),
+    .done_o(rx_done), .done_result_o(rx_answer),
+    .rsp_valid_o(rx_xlate_rsp_valid_o), .rsp_ready_i(rx_xlate_rsp_ready_i), .rsp_o(rx_xlate_rsp_o.result),
+    .flag_o(rx_xlate_rsp_o.invalidate)
   );
   tpt_rsp u_wqe_rsp (
     .clk_i, .rst_ni, .ask_i(wqe_check_valid_i && wqe_check_ready_o), .room_o(wqe_room),
-    .valid_i(done && done_client == Wqe), .last_i(done_last), .result_i(done_result), .done_o(), .done_result_o(),
-    .rsp_valid_o(wqe_check_rsp_valid_o), .rsp_ready_i(wqe_check_rsp_ready_i), .rsp_o(wqe_check_rsp_o.result)
+    .valid_i(done && done_client == Wqe), .last_i(done_last), .result_i(done_result), .flag_i(1'b0),
+    .done_o(), .done_result_o(),
+    .rsp_valid_o(wqe_check_rsp_valid_o), .rsp_ready_i(wqe_check_rsp_ready_i), .rsp_o(wqe_check_rsp_o.result),
+    .flag_o(unused_flags[0])
   );
   tpt_rsp u_resp_rsp (
     .clk_i, .rst_ni, .ask_i(resp_check_valid_i && resp_check_ready_o), .room_o(resp_room),
-    .valid_i(done && done_client == Resp), .last_i(done_last), .result_i(done_result), .done_o(), .done_result_o(),
-    .rsp_valid_o(resp_check_rsp_valid_o), .rsp_ready_i(resp_check_rsp_ready_i), .rsp_o(resp_check_rsp_o.result)
+    .valid_i(done && done_client == Resp), .last_i(done_last), .result_i(done_result), .flag_i(1'b0),
+    .done_o(), .done_result_o(),
+    .rsp_valid_o(resp_check_rsp_valid_o), .rsp_ready_i(resp_check_rsp_ready_i), .rsp_o(resp_check_rsp_o.result),
+    .flag_o(unused_flags[1])
   );
 
   // --- page list and walks
@@ -202,7 +218,7 @@ module tpt (
   tpt_walk #(.Gated(1'b1)) u_rx_walk (
     .clk_i, .rst_ni, .ask_i(rx_take), .room_o(rx_room_job),
     .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
-    .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
+    .empty_i(done_invalidate), .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
     .go_valid_i(rx_done), .go_ok_i(rx_answer == iwarp_pkg::TptOk),
     .pbl_valid_o(rx_pbl), .pbl_ready_i(rx_pbl_ready), .pbl_addr_o(rx_page), .pbl_data_i(page),
     .walked_o(rx_walked), .walked_epoch_o(rx_walked_e), .dropped_o(rx_drop), .dropped_epoch_o(rx_drop_e),
@@ -212,7 +228,7 @@ module tpt (
   tpt_walk #(.Gated(1'b0)) u_tx_walk (
     .clk_i, .rst_ni, .ask_i(tx_take), .room_o(tx_room),
     .valid_i(done && done_client == Tx), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
-    .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
+    .empty_i(1'b0), .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
     .go_valid_i(1'b0), .go_ok_i(1'b0),
     .pbl_valid_o(tx_pbl), .pbl_ready_i(tx_pbl_ready), .pbl_addr_o(tx_page), .pbl_data_i(page),
     .walked_o(tx_walked), .walked_epoch_o(tx_walked_e), .dropped_o(tx_drop), .dropped_epoch_o(tx_drop_e),
@@ -222,7 +238,7 @@ module tpt (
   tpt_walk #(.Gated(1'b0), .Single(1'b1)) u_qn1_walk (
     .clk_i, .rst_ni, .ask_i(qn1_xlate_valid_i && qn1_xlate_ready_o), .room_o(qn1_room),
     .valid_i(done && done_client == Qn1), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
-    .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
+    .empty_i(1'b0), .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
     .go_valid_i(1'b0), .go_ok_i(1'b0),
     .pbl_valid_o(qn1_pbl), .pbl_ready_i(qn1_pbl_ready), .pbl_addr_o(qn1_page), .pbl_data_i(page),
     .walked_o(qn1_walked), .walked_epoch_o(qn1_walked_e), .dropped_o(qn1_drop), .dropped_epoch_o(qn1_drop_e),
@@ -235,6 +251,8 @@ module tpt (
     .clk_i, .rst_ni, .ready_o(running), .key_i(dev_cfg_i.stag_key),
     .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
     .rsp_valid_o(tpt_cmd_rsp_valid_o), .rsp_ready_i(tpt_cmd_rsp_ready_i), .rsp_o(tpt_cmd_rsp_o),
+    .inv_valid_i(invalidate_valid_i), .inv_ready_o(invalidate_ready_o), .inv_i(invalidate_i),
+    .inv_done_valid_o(invalidated_valid_o), .inv_done_ready_i(invalidated_ready_i), .inv_done_o(invalidated_o),
     .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
     .found_valid_i(done && done_client == Update), .found_slot_i(done_slot), .found_entry_i(done_entry),
     .we_o(table_we), .waddr_o(table_waddr), .wdata_o(table_wdata), .epoch_o(epoch),
@@ -256,14 +274,14 @@ module tpt (
     .clk_i, .rst_ni, .items_i(done),
     .busy_i(pick_valid || rx_pbl || tx_pbl || qn1_pbl),
     .stalled_i(|({tx_extent_valid_o, tpt_cmd_rsp_valid_o, wqe_check_rsp_valid_o, rx_xlate_rsp_valid_o,
-                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o} &
+                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o, invalidated_valid_o} &
                  ~{tx_extent_ready_i, tpt_cmd_rsp_ready_i, wqe_check_rsp_ready_i, rx_xlate_rsp_ready_i,
-                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i})),
+                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i, invalidated_ready_i})),
     .count_o
   );
 
   logic unused_bits;
-  assign unused_bits = ^{pbl_wr_i.index[31:PblW], pbl_wr_i.address[11:0], done_length[31:17], dev_cfg_i};
+  assign unused_bits = ^{unused_flags, pbl_wr_i.index[31:PblW], pbl_wr_i.address[11:0], done_length[31:17], dev_cfg_i};
 
   `RNIC_ASSERT(OneExtent_A, 2'(rx_ext) + 2'(tx_ext) + 2'(qn1_ext) <= 2'd1)
   `RNIC_ASSERT(PieceFits_A, !done || (done_client != Rx && done_client != Tx && done_client != Qn1) ||

@@ -8,7 +8,7 @@
 //
 // Invariants:
 //  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
-//     bounds), in 65-bit arithmetic.
+//     bounds), in 65-bit arithmetic. An invalidation has no bounds, and needs an STag that is bound.
 //  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
 //     carries the epoch in which the entry was closed, or an earlier one.
 //  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read
@@ -22,6 +22,7 @@
 module tpt_entry #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags),
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
+  localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps),
   localparam int unsigned FromW  = `RNIC_TPT_FROM_W,
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W
 ) (
@@ -41,13 +42,16 @@ module tpt_entry #(
   input  logic [63:0] tagged_offset_i,
   input  logic [31:0] length_i,
   input  logic [15:0] pd_i,
+  input  logic [15:0] qpn_i,
   input  logic [15:0] rights_i,
+  input  logic        invalidate_i,
   input  logic        last_i,
   // its result, 5 cycles later
   output logic        valid_o,
   output logic [2:0]  client_o,
   output iwarp_pkg::tpt_result_e result_o,
   output logic        last_o,
+  output logic        invalidate_o,
   output logic        epoch_o,
   output logic [31:0] length_o,
   output logic [PblW-1:0] page_o,         // index of the page-list entry
@@ -62,16 +66,16 @@ module tpt_entry #(
 );
   // --- 1, 2: STag to its slot
   logic [2:0]  valid_q;
-  localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 1;
-  localparam int unsigned LengthAt = 33, ToAt = LengthAt + 32;
+  localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 16 + 1 + 1;
+  localparam int unsigned LengthAt = 50, ToAt = LengthAt + 32;
   logic [ItemW-1:0] item1_q, item2_q, item3_q;
   // end_low_q: low half of item3's end, with its carry: added a stage early, for timing
   logic [32:0] end_low_q;
   logic [2:0]  client;
   logic [31:0] stag, length;
   logic [63:0] to;
-  logic [15:0] pd, rights;
-  logic        last;
+  logic [15:0] pd, qpn, rights;
+  logic        invalidate, last;
   logic [23:0] place;
   tpt_key #(.Inverse(1'b1)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i(stag_i[31:8]), .value_o(place));
 
@@ -80,12 +84,12 @@ module tpt_entry #(
     else         valid_q <= {valid_q[1:0], valid_i};
   end
   always_ff @(posedge clk_i) begin
-    item1_q <= {client_i, stag_i, tagged_offset_i, length_i, pd_i, rights_i, last_i};
+    item1_q <= {client_i, stag_i, tagged_offset_i, length_i, pd_i, qpn_i, rights_i, invalidate_i, last_i};
     item2_q <= item1_q;
     item3_q <= item2_q;
     end_low_q <= {1'b0, item2_q[ToAt+:32]} + {1'b0, item2_q[LengthAt+:32]};
   end
-  assign {client, stag, to, length, pd, rights, last} = item3_q;
+  assign {client, stag, to, length, pd, qpn, rights, invalidate, last} = item3_q;
 
   // --- 3: read the entry
   logic [EntryW-1:0] entry;
@@ -105,7 +109,8 @@ module tpt_entry #(
   assign look_epoch_o = epoch_q;
 
   // --- 4: compare, add
-  logic        e_valid;
+  logic        e_valid, e_bound;
+  logic [QpW-1:0] e_qpn;
   logic [31:0] e_stag;
   logic [15:0] e_pd, e_rights;
   logic [63:0] e_base;
@@ -114,9 +119,9 @@ module tpt_entry #(
   logic [4:0]  e_log_page;
   logic [FromW-1:0] e_origin;   // offset in the first page minus the base; a TO is added to it
   logic [PblW-1:0] e_pbl;
-  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, e_pbl} = entry;
+  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, e_pbl} = entry;
 
-  logic        s4_valid_q, s4_last_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
+  logic        s4_valid_q, s4_last_q, s4_invalidate_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
   logic [64:0] end_q, limit_q, from_base;   // where the item ends, where the region ends
   // from_page_q: bytes from the first page's start, up to the page list's reach
@@ -135,12 +140,13 @@ module tpt_entry #(
   always_ff @(posedge clk_i) begin
     s4_client_q  <= client;
     s4_last_q    <= last;
+    s4_invalidate_q <= invalidate;
     s4_epoch_q   <= epoch_q;
     s4_length_q  <= length;
     s4_slot_q    <= slot_q;
     s4_entry_q   <= entry;
-    bad_stag_q   <= !e_valid || e_stag != stag;
-    bad_pd_q     <= e_pd != pd;
+    bad_stag_q   <= !e_valid || e_stag != stag || (invalidate && !e_bound);
+    bad_pd_q     <= e_pd != pd || (e_bound && e_qpn != qpn[QpW-1:0]);
     bad_rights_q <= |(rights & ~e_rights);
     end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};
     below_q      <= from_base[64];
@@ -157,7 +163,7 @@ module tpt_entry #(
   assign outside    = below_q || end_q > limit_q;
   assign page_no    = from_page_q[FromW-1:12] >> (log_page_q - 5'd12);
 
-  logic        s5_valid_q, s5_last_q, s5_epoch_q;
+  logic        s5_valid_q, s5_last_q, s5_invalidate_q, s5_epoch_q;
   logic [2:0]  s5_client_q;
   iwarp_pkg::tpt_result_e result_d, result_q;
   logic [31:0] s5_length_q;
@@ -172,6 +178,7 @@ module tpt_entry #(
     if (bad_stag_q)        result_d = iwarp_pkg::TptStag;
     else if (bad_pd_q)     result_d = iwarp_pkg::TptAssoc;
     else if (bad_rights_q) result_d = iwarp_pkg::TptRights;
+    else if (s4_invalidate_q) result_d = iwarp_pkg::TptOk;
     else if (wraps)        result_d = iwarp_pkg::TptWrap;
     else if (outside)      result_d = iwarp_pkg::TptBounds;
   end
@@ -184,6 +191,7 @@ module tpt_entry #(
   always_ff @(posedge clk_i) begin
     s5_client_q   <= s4_client_q;
     s5_last_q     <= s4_last_q;
+    s5_invalidate_q <= s4_invalidate_q;
     s5_epoch_q    <= s4_epoch_q;
     s5_length_q   <= s4_length_q;
     s5_log_page_q <= log_page_q;
@@ -199,6 +207,7 @@ module tpt_entry #(
   assign client_o      = s5_client_q;
   assign result_o      = result_q;
   assign last_o        = s5_last_q;
+  assign invalidate_o  = s5_invalidate_q;
   assign epoch_o       = s5_epoch_q;
   assign length_o      = s5_length_q;
   assign page_o        = s5_pbl_q + page_no_q;
@@ -208,7 +217,7 @@ module tpt_entry #(
   assign entry_o       = s5_entry_q;
 
   logic unused_high;
-  assign unused_high = ^{place[23:SlotW], page_no[FromW-13:PblW], from_base[63:0]};
+  assign unused_high = ^{qpn[15:QpW], place[23:SlotW], page_no[FromW-13:PblW], from_base[63:0]};
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_check_commit_t tap_tpt_check /*verilator public_flat_rd*/;

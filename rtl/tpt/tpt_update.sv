@@ -1,5 +1,5 @@
-// tpt_update: creates, queries and destroys entries, and detects that no access through a closed
-// entry is in flight.
+// tpt_update: creates, queries, destroys and invalidates entries, and detects that no access
+// through a closed entry is in flight.
 //
 //   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry
 //              -> respond with the STag
@@ -9,6 +9,9 @@
 //                      else: close the entry, note the epoch in it, respond in_progress
 //   again:   lookup -> closed, and its epoch has drained: free the slot, respond ok
 //                      else respond in_progress
+//
+//   invalidate:  lookup -> close the entry, note the epoch in a queue; invalidated when it has
+//                drained. An entry that is not open is left as it is. destroy frees it.
 //
 // No command waits for traffic, and any number of regions may be closing at once.
 // Invariants:
@@ -24,8 +27,12 @@
 //  4. Epochs are counted modulo 4. An entry that stays closed for longer may meet its own number
 //     again. Then it waits for one more turn, which its repeated destroy requests. It is never
 //     freed early.
+//  5. The epoch turns only after every drained note has left the queue. So all notes in it are of
+//     the current epoch, or all of the one before, and they leave in order.
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
-// Back-pressure: waits only for its lookup to be picked.
+// Throughput of invalidations: 1 per 11 cycles.
+// Back-pressure: waits only for its lookup to be picked; an invalidation also for room in the queue
+// of notes. Commands and invalidations alternate.
 // Siblings: tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
 // tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
@@ -34,6 +41,7 @@
 module tpt_update #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags),
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
+  localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps),
   localparam int unsigned FromW  = `RNIC_TPT_FROM_W,
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W
 ) (
@@ -48,6 +56,13 @@ module tpt_update #(
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::tpt_cmd_rsp_t rsp_o,
+  // from and to ddp
+  input  logic inv_valid_i,
+  output logic inv_ready_o,
+  input  iwarp_pkg::invalidate_t inv_i,
+  output logic inv_done_valid_o,
+  input  logic inv_done_ready_i,
+  output iwarp_pkg::invalidated_t inv_done_o,
   // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
@@ -75,7 +90,7 @@ module tpt_update #(
   localparam int unsigned FlightW = 20;
   // maximum that leaves flight per cycle: ended_i and retired_i
   localparam int unsigned OutW = 10;
-  localparam int unsigned OriginLowW = 20;
+  localparam int unsigned OriginPartW = 14;
 
   typedef enum logic [3:0] {
     StIdle,
@@ -91,12 +106,13 @@ module tpt_update #(
   state_e state_d, state_q;
 
   iwarp_pkg::tpt_cmd_t       cmd_q;
+  logic                      inv_q, take_cmd, take_inv;   // inv_q: cmd_q is an invalidation
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
-  // Precomputed so that a lookup adds once, and only high halves. The origin is computed in two
-  // parts, the second a cycle later.
-  logic [OriginLowW:0]         origin_low_q;   // with its borrow
-  logic [FromW-OriginLowW-1:0] origin_high_q;
+  // Precomputed so that a lookup adds once, and only high halves. The origin is computed in three
+  // parts, each a cycle after the one below it.
+  logic [OriginPartW:0]           origin_low_q, origin_mid_q;   // with their borrows
+  logic [FromW-2*OriginPartW-1:0] origin_high_q;
   logic [32:0]                 end_low_q;
   assign args = cmd_q.args;
 
@@ -115,7 +131,7 @@ module tpt_update #(
   ram_1r1w #(.Width(1 + GenW), .Depth(rnic_pkg::NumStags)) u_slots (
     .clk_i, .rst_ni, .we_i(clear_busy || slot_we), .waddr_i(clear_busy ? clear_addr : slot_q),
     .wdata_i(clear_busy ? '0 : {slot_valid_d, slot_valid_d ? gen_q : slot_gen + GenW'(1)}),
-    .re_i((state_q == StIdle && cmd_valid_i) || found_valid_i),
+    .re_i(take_cmd || found_valid_i),
     .raddr_i(found_valid_i ? found_slot_i : cmd_i.object[SlotW-1:0]), .rdata_o({slot_valid, slot_gen})
   );
   assign ready_o = !clear_busy;
@@ -172,17 +188,30 @@ module tpt_update #(
   assign epoch_o   = epoch_q[0];
 
   // --- closing entries
-  logic       turn, turn_due_q, closing_q, drained, frees;
-  logic [1:0] note_q;
-  assign turn    = turn_due_q && old_empty && state_q != StClose;
+  logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
+  logic [1:0] note_q, oldest;
+  // not_open: an invalidation that finds nothing to close
+  assign closes   = state_q == StClose && !frees;
+  assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
+  assign turn     = turn_due_q && old_empty && state_q != StClose && !inv_done_valid_o;
   assign drained = note_q != epoch_q && (note_q != epoch_q - 2'd1 || old_empty);
-  assign frees   = closing_q ? drained : all_empty;
+  assign frees   = !inv_q && (closing_q ? drained : all_empty);
+
+  // Notes of invalidations.
+  localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
+  logic note_valid, note_room;
+  logic [$clog2(NoteDepth+1)-1:0] unused_notes;
+  stream_fifo #(.Width(2 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
+    .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room), .data_i({epoch_q, cmd_q.object}),
+    .valid_o(note_valid), .ready_i(inv_done_valid_o && inv_done_ready_i), .data_o({oldest, inv_done_o}), .count_o(unused_notes)
+  );
+  assign inv_done_valid_o = note_valid && oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty);
 
   // --- control
   iwarp_pkg::admin_status_e   status_d, status_q;
   iwarp_pkg::admin_mr_result_t result_d, result_q, found_result;
-  logic        found;
-  logic        e_valid;
+  logic        e_valid, unused_bound;
+  logic [QpW-1:0] unused_qpn;
   logic [31:0] e_stag;
   logic [15:0] e_pd, e_rights;
   logic [63:0] e_base;
@@ -192,9 +221,9 @@ module tpt_update #(
   logic        e_closing;
   logic [1:0]  e_note;
   logic [2+FromW+PblW-1:0] unused_entry;
-  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, unused_entry} = found_entry_i;
+  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, unused_entry} = found_entry_i;
   assign found = found_valid_i && e_stag == cmd_q.object &&
-                 (e_valid || (e_closing && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
+                 (e_valid || (e_closing && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
 
   always_comb begin
     found_result        = '0;
@@ -212,7 +241,8 @@ module tpt_update #(
       StIdle: begin
         result_d = '0;
         status_d = iwarp_pkg::AdmOk;
-        if (cmd_valid_i && !clear_busy) state_d = by_slot ? StSlot : StFind;
+        if (take_cmd)      state_d = by_slot ? StSlot : StFind;
+        else if (take_inv) state_d = StFind;
       end
       StSlot: begin
         state_d = StKey1;
@@ -240,6 +270,7 @@ module tpt_update #(
           if (found) result_d = found_result;
           status_d = found ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNotFound;
           state_d  = found && cmd_q.opcode == iwarp_pkg::CmdDestroyMr ? StClose : StAnswer;
+          if (not_open) state_d = StIdle;
         end
       end
       StClose: begin
@@ -248,13 +279,18 @@ module tpt_update #(
           status_d = iwarp_pkg::AdmInProgress;
           result_d = '0;
         end
+        if (inv_q) state_d = StIdle;
       end
       StAnswer: if (rsp_ready_i) state_d = StIdle;
       default:  state_d = StIdle;
     endcase
   end
 
-  assign cmd_ready_o  = state_q == StIdle && !clear_busy;
+  // The two take turns: inv_q is the kind of the last one.
+  assign take_inv     = state_q == StIdle && !clear_busy && inv_valid_i && note_room && !(cmd_valid_i && inv_q);
+  assign inv_ready_o  = state_q == StIdle && !clear_busy && note_room && !(cmd_valid_i && inv_q);
+  assign cmd_ready_o  = state_q == StIdle && !clear_busy && !take_inv;
+  assign take_cmd     = cmd_valid_i && cmd_ready_o;
   assign find_valid_o = state_q == StFind;
   assign find_stag_o  = cmd_q.object;
   assign rsp_valid_o  = state_q == StAnswer;
@@ -268,9 +304,9 @@ module tpt_update #(
   // A closing entry keeps the fields that the response to its last destroy returns, with a base of
   // 0.
   logic [EntryW-1:0] opened, closed;
-  assign opened  = {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
-                    origin_high_q, origin_low_q[OriginLowW-1:0], args.pbl_base[PblW-1:0]};
-  assign closed  = {1'b0, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
+  assign opened  = {1'b1, args.bound, args.qpn[QpW-1:0], stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
+                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], args.pbl_base[PblW-1:0]};
+  assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
                     1'b1, epoch_q, 2'b00, {(FromW + PblW){1'b0}}};
   assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || (state_q == StClose && (frees || !closing_q));
   assign waddr_o = clear_busy ? clear_addr : slot_q;
@@ -285,28 +321,37 @@ module tpt_update #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q     <= StIdle;
+      inv_q       <= 1'b0;
       epoch_q     <= '0;
       turn_due_q  <= 1'b0;
       flight0_q   <= '0;
       flight1_q   <= '0;
     end else begin
       state_q     <= state_d;
+      if (take_cmd || take_inv) inv_q <= take_inv;
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
       if (turn) epoch_q <= epoch_q + 2'd1;
-      if (state_q == StClose && !frees && (!closing_q || note_q == epoch_q)) turn_due_q <= 1'b1;
-      else if (turn)                                                          turn_due_q <= 1'b0;
+      if ((closes && (!closing_q || note_q == epoch_q)) || not_open) turn_due_q <= 1'b1;
+      else if (turn)                                                 turn_due_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
     status_q <= status_d;
     result_q <= result_d;
-    if (state_q == StIdle) cmd_q <= cmd_i;
+    if (state_q == StIdle) begin
+      cmd_q <= cmd_i;
+      if (take_inv) begin
+        cmd_q.opcode <= iwarp_pkg::CmdDestroyMr;
+        cmd_q.object <= inv_i.stag;
+      end
+    end
     // StWrite comes four cycles after the command; 39 bits at once were the longest path of the
     // chip.
-    origin_low_q  <= {1'b0, args.first_offset[OriginLowW-1:0]} - {1'b0, args.base_to[OriginLowW-1:0]};
-    origin_high_q <= (FromW - OriginLowW)'(args.first_offset[20]) - args.base_to[FromW-1:OriginLowW] -
-                     (FromW - OriginLowW)'(origin_low_q[OriginLowW]);
+    origin_low_q  <= {1'b0, args.first_offset[OriginPartW-1:0]} - {1'b0, args.base_to[OriginPartW-1:0]};
+    origin_mid_q  <= (OriginPartW + 1)'(args.first_offset[20:OriginPartW]) - {1'b0, args.base_to[OriginPartW+:OriginPartW]} -
+                     (OriginPartW + 1)'(origin_low_q[OriginPartW]);
+    origin_high_q <= -args.base_to[FromW-1:2*OriginPartW] - (FromW - 2 * OriginPartW)'(origin_mid_q[OriginPartW]);
     end_low_q <= {1'b0, args.base_to[31:0]} + {1'b0, args.length[31:0]};
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
     if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
@@ -320,15 +365,15 @@ module tpt_update #(
   end
 
   logic unused_args;
-  assign unused_args = ^{new_args, args.reserved0, args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
+  assign unused_args = ^{unused_bound, unused_qpn, new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
                          args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
   logic                          tap_judged;
-  assign tap_judged     = (state_q == StSlot || state_q == StFound) && state_d == StAnswer;
+  assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) || not_open;
   assign tap_tpt_change = {tap_judged || (state_q == StWrite && stag_high != '0) || state_q == StClose,
-                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), state_q == StClose && !frees};
+                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q};
 
   // A lookup of the previous epoch may appear once more after a turn: it read its entry in the
   // turn's own cycle. One that comes later was not counted in time.

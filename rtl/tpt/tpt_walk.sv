@@ -8,7 +8,8 @@
 //     (RoomForExtent_A). So a client whose output is full blocks no other client.
 //  2. Gated (receive): a group's jobs wait for its response (go), and are skipped if it failed.
 //  3. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
-//  4. Single (qn1): a job has one extent. If its bytes cross a page, the extent ends at the page.
+//  4. An empty job (an invalidation) has no extent: it is dropped.
+//  5. Single (qn1): a job has one extent. If its bytes cross a page, the extent ends at the page.
 // Latency: 4 cycles from the lookup's result. Throughput: one extent per cycle when granted each
 // cycle.
 // Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Benches:
@@ -30,6 +31,7 @@ module tpt_walk #(
   input  logic last_i,
   input  iwarp_pkg::tpt_result_e result_i,
   input  logic epoch_i,
+  input  logic empty_i,
   input  logic [16:0] length_i,
   input  logic [PblW-1:0] page_i,
   input  logic [20:0] page_offset_i,
@@ -54,14 +56,14 @@ module tpt_walk #(
   input  logic out_ready_i,
   output iwarp_pkg::extent_t out_o
 );
-  localparam int unsigned JobW   = 1 + 3 + 1 + 17 + PblW + 21 + 5;
+  localparam int unsigned JobW   = 1 + 3 + 2 + 17 + PblW + 21 + 5;
   localparam int unsigned CountW = $clog2(Depth + 1);
   localparam int unsigned OutDepth = 4;
 
   // --- jobs
   logic             push_ready, j_valid, j_ready;
   logic [JobW-1:0]  j_word;
-  logic             j_last, j_epoch;
+  logic             j_last, j_epoch, j_empty;
   logic [2:0]       j_result;
   logic [16:0]      j_length;
   logic [PblW-1:0]  j_page;
@@ -69,10 +71,10 @@ module tpt_walk #(
   logic [4:0]       j_log;
   stream_fifo #(.Width(JobW), .Depth(Depth), .Reserved(1'b1)) u_jobs (
     .clk_i, .rst_ni, .valid_i, .ready_o(push_ready),
-    .data_i({last_i, result_i, epoch_i, length_i, page_i, page_offset_i, log_page_i}),
+    .data_i({last_i, result_i, epoch_i, empty_i, length_i, page_i, page_offset_i, log_page_i}),
     .valid_o(j_valid), .ready_i(j_ready), .data_o(j_word), .count_o()
   );
-  assign {j_last, j_result, j_epoch, j_length, j_page, j_offset, j_log} = j_word;
+  assign {j_last, j_result, j_epoch, j_empty, j_length, j_page, j_offset, j_log} = j_word;
 
   logic [CountW-1:0] used_q;
   assign room_o = used_q < CountW'(Depth);
@@ -106,9 +108,9 @@ module tpt_walk #(
   logic             job_ok, load, take, drop, issue, fits, finishing, room_out;
 
   assign job_ok   = j_result == iwarp_pkg::TptOk;
-  // A job is dropped when its group failed (Gated), or when an earlier job of its group has ended
-  // the group.
-  assign drop     = j_valid && go_valid && (!go_ok || skip_q);
+  // A job is dropped when its group failed (Gated), when an earlier job of its group has ended the
+  // group, or when it is empty.
+  assign drop     = j_valid && go_valid && (!go_ok || skip_q || j_empty);
   assign load     = !cur_q || (issue && finishing);
   assign take     = j_valid && go_valid && !drop && load;
   assign j_ready  = go_valid && (drop || load);

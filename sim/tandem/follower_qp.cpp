@@ -229,13 +229,15 @@ void Steps::step(const spec::QpRetireCommit& c) {
         qp_.rx_done(done);
         return retire_done(c.qpn);
       }
-      const auto done = take(rx_dones_, c.qpn, "qp_retire",
-                             c.op == kReadDone ? "a finished Read" : "a received message");
+      // Reports of other QPs pass one that waits for an invalidation.
+      const auto done = take_of(rx_dones_, c.qpn, "qp_retire",
+                                c.op == kReadDone ? "a finished Read" : "a received message");
       if (!done) return;
       if ((done->kind == spec::DeliverKind::kRead) != (c.op == kReadDone) ||
           (c.op == kReadDone && done->slot != c.slot))
         return tally_.differ("qp_retire: QP {}: RTL retires operation {} slot {} / model {}", c.qpn,
                              c.op, c.slot, done->describe());
+      if (done->kind == spec::DeliverKind::kInvalidate) invalidation_told(*done);
       qp_.rx_done(*done);
       return retire_done(c.qpn);
     }

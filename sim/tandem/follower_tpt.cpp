@@ -22,7 +22,9 @@ void Steps::step(const spec::TptCheckCommit& c) {
                                .tagged_offset = c.tagged_offset,
                                .length = c.length,
                                .pd = c.pd,
+                               .qpn = c.qpn,
                                .rights = c.rights,
+                               .invalidate = c.invalidate,
                                .last = c.last};
   if (c.client == kQn1) {
     Answer a{.request = request, .extents = {}};
@@ -63,6 +65,7 @@ void Steps::step(const spec::TptCheckCommit& c) {
 }
 
 void Steps::step(const spec::TptChangeCommit& c) {
+  if (c.of_peer != 0) return invalidate_now(c);
   auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kTpt)];
   if (waiting.empty())
     return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
@@ -87,6 +90,47 @@ void Steps::step(const spec::TptChangeCommit& c) {
   tpt_.command(cmd, c.waits != 0);
 }
 
+/// A Send with Invalidate is delivered. Its completion may not come before invalidate_now().
+void Steps::invalidate(const spec::Invalidate& inv) {
+  invalidations_.push_back({inv.stag});
+  ddp_.rx.invalidated();
+}
+
+/// The RTL closes the entry of the oldest invalidation that it has not closed.
+void Steps::invalidate_now(const spec::TptChangeCommit& c) {
+  const auto at =
+      std::ranges::find_if(invalidations_, [](const Invalidation& i) { return !i.number; });
+  if (at == invalidations_.end())
+    return tally_.differ(
+        "tpt_change: RTL invalidates region {}; model has delivered no Send for it", c.slot);
+  const uint32_t slot = tpt_.slot_of(at->stag);
+  if ((slot & 0xffff) != c.slot)
+    return tally_.differ("tpt_change: RTL invalidates region {} / model {} (STag {:#x})", c.slot,
+                         slot, at->stag);
+  at->number = in_flight_.close();
+  if (tpt_.check({.stag = at->stag}) != spec::TptResult::kStag) closed_[slot] = at->number;
+  tpt_.invalidate({at->stag});
+}
+
+/// The RTL reports the Send: its STag is closed, and nothing through it is in flight.
+void Steps::invalidation_told(const spec::RxDone& done) {
+  const auto stag = static_cast<uint32_t>(done.immediate);
+  const auto at =
+      std::ranges::find_if(invalidations_, [stag](const auto& i) { return i.stag == stag; });
+  if (at == invalidations_.end() || !at->number)
+    return tally_.differ("qp_retire: QP {}: RTL reports that STag {:#x} is invalidated; it is open",
+                         done.qpn, stag);
+  if (!surely_in_flight().none_before(*at->number))
+    tally_.differ(
+        "qp_retire: QP {}: RTL reports that STag {:#x} is invalidated; model has extents "
+        "in flight from before",
+        done.qpn, stag);
+  if (const auto it = closed_.find(tpt_.slot_of(stag));
+      it != closed_.end() && it->second == at->number)
+    it->second.reset();
+  invalidations_.erase(at);
+}
+
 /// Translates. The extents carry a number of in_flight_, in place of tpt's own epoch.
 spec::TptResult Steps::translate(const spec::WqeCheck& c, model::ExtentList& out) {
   model::ExtentList own;
@@ -102,6 +146,13 @@ spec::TptResult Steps::translate(const spec::WqeCheck& c, model::ExtentList& out
 /// No extent is in flight that was issued before the region was closed. A region that was not
 /// closed before goes only if none at all is in flight. An unknown STag destroys nothing.
 bool Steps::may_go(uint32_t slot, uint32_t stag) const {
+  if (const auto it = closed_.find(slot); it != closed_.end())
+    return !it->second || surely_in_flight().none_before(*it->second);
+  const bool is_known = tpt_.check({.stag = stag}) != spec::TptResult::kStag;
+  return !is_known || surely_in_flight().none();
+}
+
+InFlight Steps::surely_in_flight() const {
   // The RTL has dropped the extents of as many received segments as are refused. Which of the
   // look-ups were theirs shows only at the next segment.
   InFlight rest = in_flight_;
@@ -111,9 +162,7 @@ bool Steps::may_go(uint32_t slot, uint32_t stag) const {
     for (const spec::Extent& e : a.extents.all()) rest.retire(e.epoch);
     if (a.request.last != 0) --dropped;
   }
-  if (const auto it = closed_.find(slot); it != closed_.end()) return rest.none_before(it->second);
-  const bool is_known = tpt_.check({.stag = stag}) != spec::TptResult::kStag;
-  return !is_known || rest.none();
+  return rest;
 }
 
 /// Serves a behaviour's look-up with the result of the RTL's look-up, which must have been the

@@ -225,6 +225,7 @@ class Steps final : private model::HostIf::Out,
   void look_due(uint16_t qpn) override;
 
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
+  void invalidated(const spec::Invalidated&) override {}  // the RTL reports it by qp_retire
 
   void qp_ack_rdmap(const spec::QpAckRdmap& a) override {
     acks_.push_back({model::Qp::Peer::kRdmap, a.qpn});
@@ -241,6 +242,7 @@ class Steps final : private model::HostIf::Out,
   void resp_slot_free(const spec::RespSlotFree& f) override;
   void resp_fetched(const spec::RespFetched& f) override { rdmap_.resp_fetched(f); }
   void rx_done(const spec::RxDone& d) override { rx_dones_.push_back(d); }
+  void invalidate(const spec::Invalidate& inv) override;
 
   void qp_ack_mpa(const spec::QpAckMpa& a) override {
     acks_.push_back({model::Qp::Peer::kMpa, a.qpn});
@@ -310,6 +312,9 @@ class Steps final : private model::HostIf::Out,
   spec::TptResult translated(const spec::WqeCheck& c, model::ExtentList& out);
   spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out);
   bool may_go(uint32_t slot, uint32_t stag) const;
+  InFlight surely_in_flight() const;
+  void invalidate_now(const spec::TptChangeCommit& c);
+  void invalidation_told(const spec::RxDone& done);
   void give_back(model::ExtentList& extents);
   void drop_open(size_t client);
   void hand_out();
@@ -330,8 +335,14 @@ class Steps final : private model::HostIf::Out,
   ReadLog log_;
   model::HostIf host_;
   model::Tpt tpt_;
-  InFlight in_flight_;                  // through tpt_: Extent::epoch is its number
-  std::map<uint32_t, uint8_t> closed_;  // closed regions by slot, with the number of close()
+  InFlight in_flight_;  // through tpt_: Extent::epoch is its number
+  // Closed regions by slot, with the number of close(); none once nothing before it is in flight.
+  std::map<uint32_t, std::optional<uint8_t>> closed_;
+  struct Invalidation {  // by a Send of the peer, from its delivery until its completion
+    uint32_t stag = 0;
+    std::optional<uint8_t> number = {};  // of close(), once the RTL has closed the entry
+  };
+  std::deque<Invalidation> invalidations_;
   Asked wqe_checks_, resp_checks_, translations_;
   model::Rdmap rdmap_;
   model::Ddp ddp_;

@@ -18,7 +18,9 @@ struct WireSegment {
     kReadRequest = 1,
     kReadResponse = 2,
     kSend = 3,
+    kSendInv = 4,
     kSendSe = 5,
+    kSendSeInv = 6,
     kTerminate = 7,
     kImmediate = 8,
     kImmediateSe = 9,
@@ -59,7 +61,8 @@ struct WireSegment {
     if (is_tagged) return opcode == kWrite || opcode == kReadResponse;
     return is_send();
   }
-  bool is_send() const { return !is_tagged && qn == 0 && (opcode == kSend || opcode == kSendSe); }
+  /// Any of the four Sends.
+  bool is_send() const { return !is_tagged && qn == 0 && opcode >= kSend && opcode <= kSendSeInv; }
   bool is_immediate() const {
     return !is_tagged && qn == 0 && (opcode == kImmediate || opcode == kImmediateSe);
   }

@@ -308,21 +308,31 @@ TYPED_TEST(AdminTest, RegionArguments) {
   const auto good = this->region(1, 3, 13);
   Spoiled<AdminMrArgs> bad(good);
   bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
-      .with(&AdminMrArgs::rights, {0x10, 0x8001, 2, 6})
-      .with(&AdminMrArgs::reserved0, {1, 0x8000})
+      .with(&AdminMrArgs::rights, {0x10, 0x8001, 2, 6, 0x400})
+      .with(&AdminMrArgs::qpn, {1, 0x8000})
       .with(&AdminMrArgs::length,
             {0, 3 * 8192 + 1, uint64_t{1} << 48, (uint64_t{1} << 48) + 1, ~uint64_t{0}})
       .with(&AdminMrArgs::first_offset, {1, 8192, 0x80000000})
       .with(&AdminMrArgs::pages, {0, 1, 2, 0xffffffff, 0x80000003})
       .with(&AdminMrArgs::pbl_base, {pbl - 2, pbl, 0xffffffff})
-      .with(&AdminMrArgs::reserved1, {1, 0x80000000})
+      .with(&AdminMrArgs::reserved1, {1, 0x40000000})
       .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
   for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateMr, 7, a);
+  // Bound to a QP: only then it may have the right to be invalidated by the peer.
+  auto bound = good;
+  bound.bound = 1;
+  for (const auto qpn : Some<uint32_t>{this->sizes.num_qps, 0xffff}) {
+    bound.qpn = static_cast<uint16_t>(qpn);
+    this->refused(Status::kBadArgument, Op::kCreateMr, 7, bound);
+  }
   this->must(Op::kDestroyPd, 1);
   this->must(Op::kCreatePd, 1);
+  bound.qpn = static_cast<uint16_t>(this->sizes.num_qps - 1);
+  bound.rights |= spec::kAccessRemoteInvalidate;
   uint32_t slot = 8;
   auto ok = [&](AdminMrArgs a) { this->must(Op::kCreateMr, slot++, a); };
   ok(good);
+  ok(bound);
   for (auto rights : Some<uint16_t>{0, 1, 3, 4, 5, 7, 0x100, 0x200, 0x307}) {
     auto a = good;
     a.rights = rights;

@@ -226,6 +226,7 @@ class AtomicTest : public testing::Test {
                               .tagged_offset = r.tagged_offset,
                               .length = 8,
                               .pd = r.pd,
+                              .qpn = r.qpn,
                               .rights = r.right,
                               .last = 1};
     ASSERT_EQ(x, want) << x.describe();

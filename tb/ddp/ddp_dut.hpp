@@ -40,6 +40,8 @@ struct RtlDdp : RtlDut<V> {
   StreamIn<spec::RxXlateRsp> rx_xlate_rsp = RNIC_IN(*this, rx_xlate_rsp, spec::RxXlateRsp);
   StreamIn<spec::RxExtent> rx_extent = RNIC_IN(*this, rx_extent, spec::RxExtent);
   StreamOut<spec::RxDropped> rx_dropped = RNIC_OUT(*this, rx_dropped, spec::RxDropped);
+  StreamOut<spec::Invalidate> invalidate = RNIC_OUT(*this, invalidate, spec::Invalidate);
+  StreamIn<spec::Invalidated> invalidated = RNIC_IN(*this, invalidated, spec::Invalidated);
   StreamOut<spec::TxXlate> tx_xlate = RNIC_OUT(*this, tx_xlate, spec::TxXlate);
   // rdmap
   StreamOut<spec::RxSegment> rx_segment = RNIC_OUT(*this, rx_segment, spec::RxSegment);

@@ -170,6 +170,7 @@ TYPED_TEST(DdpFlushTest, ReadBackFetchesOneByteAndSendsAHeader) {
                                  .tagged_offset = address,
                                  .length = 1,
                                  .pd = 0x99,
+                                 .qpn = 3,
                                  .rights = 0,  // rdmap has checked the rights of the range
                                  .last = 1};
         EXPECT_EQ(w.tx_asked.at(0), byte);

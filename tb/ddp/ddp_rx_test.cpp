@@ -107,6 +107,7 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
                                  .tagged_offset = to,
                                  .length = static_cast<uint32_t>(n),
                                  .pd = 0x1234,
+                                 .qpn = 1,
                                  .rights = right,
                                  .last = 1};
         EXPECT_EQ(w.rx_asked[0], want);
@@ -591,6 +592,118 @@ TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
       EXPECT_EQ(this->dut.rx_done.take().status, WcStatus::kLocLenErr);
       EXPECT_TRUE(w.rx_asked.empty());
       w.control(spec::QpOp::kStop, 0);
+    }
+  });
+}
+
+/// The last segment of a Send with Invalidate has its STag checked before its pieces. Its report
+/// waits for tpt, and later reports of its QP wait behind it; those of others do not. R5040-5.3-15
+TYPED_TEST(DdpRxTest, SendWithInvalidateIsReportedWhenItsStagIsClosed) {
+  constexpr uint8_t kSendInv = 4, kSendSeInv = 6;
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    auto& d = this->dut;
+    w.start_qp(1);
+    w.start_qp(2);
+    w.wqes[1] = {wqe(1, {200}), wqe(2, {200}), wqe(3, {200}), wqe(4, {200})};
+    w.wqes[2] = {wqe(8, {200})};
+    const auto inv = [](bool place, uint32_t stag) {
+      return spec::RxVerdict{.accept = 1,
+                             .place = place,
+                             .deliver = spec::DeliverKind::kInvalidate,
+                             .immediate = stag};
+    };
+    const auto send = [&](uint8_t op, bool last, uint32_t msn, uint32_t mo, uint32_t stag,
+                          size_t n) {
+      Bytes u = untagged(op, last, 0, msn, mo, Bytes(n, 5));
+      for (int i = 0; i < 4; i++) u[2 + i] = static_cast<uint8_t>(stag >> (24 - 8 * i));
+      return u;
+    };
+    w.receive(1, send(kSendInv, false, 1, 0, 0x7708, 100), {.accept = 1, .place = 1});
+    w.receive(1, send(kSendInv, true, 1, 100, 0x7708, 20), inv(true, 0x7708));
+    w.receive(1, send(kSend, true, 2, 0, 0x7710, 20), kPlaceRecv);  // invalidates nothing
+    w.receive(1, send(kSendSeInv, true, 3, 0, 0x7718, 0), inv(false, 0x7718));
+    w.receive(2, send(kSend, true, 1, 0, 0, 20), kPlaceRecv);
+    EXPECT_EQ(d.rx_done.take(4000).index, 8) << "of another QP: not held";
+    EXPECT_EQ(d.invalidate.take().stag, 0x7708U);
+    EXPECT_EQ(d.invalidate.take().stag, 0x7718U);
+    d.settle();
+    EXPECT_TRUE(d.rx_done.empty());
+    d.invalidated.put({0x7708});
+    const spec::RxDone first{.qpn = 1,
+                             .kind = spec::DeliverKind::kInvalidate,
+                             .index = 1,
+                             .byte_len = 120,
+                             .immediate = 0x7708};
+    EXPECT_EQ(d.rx_done.take(), first);
+    EXPECT_EQ(d.rx_done.take().index, 2);
+    d.settle();
+    EXPECT_TRUE(d.rx_done.empty());
+    d.invalidated.put({0x7718});
+    EXPECT_EQ(d.rx_done.take().index, 3);
+    std::vector<spec::RxXlate> checks;
+    for (const auto& x : w.rx_asked)
+      if (x.invalidate != 0) checks.push_back(x);
+    ASSERT_EQ(checks.size(), 2U);
+    EXPECT_EQ(checks[0], (spec::RxXlate{.stag = 0x7708,
+                                        .pd = 7,
+                                        .qpn = 1,
+                                        .rights = spec::kAccessRemoteInvalidate,
+                                        .invalidate = 1,
+                                        .last = 0}));
+    EXPECT_EQ(checks[1].stag, 0x7718U);
+    EXPECT_EQ(checks[1].last, 1);
+    w.placed.clear();
+    w.control(spec::QpOp::kStop, 1);
+    w.check_extents();
+    (void)d.rx_segment.take_all();
+  });
+}
+
+/// A stop waits for a report that waits for tpt, however many others pass it.
+TYPED_TEST(DdpRxTest, StopWaitsForAHeldReport) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    auto& d = this->dut;
+    w.start_qp(1);
+    w.start_qp(2);
+    w.wqes[1] = {wqe(1, {20})};
+    for (uint16_t i = 0; i < 20; i++) w.wqes[2].push_back(wqe(i, {20}));
+    Bytes u = untagged(4, true, 0, 1, 0, {});
+    u[5] = 8;
+    w.receive(1, u, {.accept = 1, .deliver = spec::DeliverKind::kInvalidate, .immediate = 8});
+    EXPECT_EQ(d.invalidate.take().stag, 8U);
+    d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1, .params = {}});
+    for (uint32_t i = 1; i <= 20; i++)
+      w.receive(2, untagged(kSend, true, 0, i, 0, {}),
+                {.accept = 1, .deliver = spec::DeliverKind::kRecv});
+    for (uint16_t i = 0; i < 20; i++) EXPECT_EQ(d.rx_done.take().index, i);
+    EXPECT_FALSE(d.qp_ack.try_take(300));
+    d.invalidated.put({8});
+    EXPECT_EQ(d.rx_done.take().index, 1);
+    EXPECT_EQ(d.qp_ack.take().qpn, 1);
+    (void)d.rx_segment.take_all();
+  });
+}
+
+/// An STag that may not be invalidated is the peer's error; its receive stays for the flush.
+/// requirements.md section 7
+TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (const auto& [result, cause] :
+         {std::pair{spec::TptResult::kStag, Cause::kRdmapInvStag},
+          std::pair{spec::TptResult::kAssoc, Cause::kRdmapInvProtected},
+          std::pair{spec::TptResult::kRights, Cause::kRdmapInvProtected}}) {
+      w.start_qp(3);
+      w.wqes[3] = {wqe(4, {8})};
+      Bytes u = untagged(4, true, 0, 1, 0, {});
+      u[5] = static_cast<uint8_t>(result);  // as result_of()
+      w.receive(3, u, kDrop);
+      EXPECT_EQ(this->dut.rx_segment.take().cause, cause);
+      w.control(spec::QpOp::kStop, 3);
+      EXPECT_TRUE(this->dut.rx_done.empty());
+      EXPECT_TRUE(this->dut.invalidate.empty());
     }
   });
 }

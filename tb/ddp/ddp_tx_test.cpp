@@ -85,11 +85,13 @@ struct Reader {
     EXPECT_EQ(b.size(), header + n);
     const Bytes piece(m.data.begin() + static_cast<long>(at),
                       m.data.begin() + static_cast<long>(at + n));
-    const Bytes want = m.hdr.is_tagged != 0
-                           ? tagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.stag,
-                                    m.hdr.tagged_offset + at, piece)
-                           : untagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.qn, want_msn,
-                                      static_cast<uint32_t>(at), piece);
+    Bytes invalidates;  // octets 2 to 5 of an untagged header
+    for (int i = 3; i >= 0; i--) invalidates.push_back(static_cast<uint8_t>(m.hdr.stag >> 8 * i));
+    Bytes want = m.hdr.is_tagged != 0 ? tagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.stag,
+                                               m.hdr.tagged_offset + at, piece)
+                                      : untagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.qn,
+                                                 want_msn, static_cast<uint32_t>(at), piece);
+    if (m.hdr.is_tagged == 0) std::copy(invalidates.begin(), invalidates.end(), want.begin() + 2);
     EXPECT_EQ(b, want);
     EXPECT_EQ(h.done, last && m.hdr.done != 0 ? 1 : 0);
     if (h.done != 0) {

@@ -120,15 +120,19 @@ struct World {
     verdicts.pop_front();
   }
   void on_rx_xlate(const spec::RxXlate& x) {
-    EXPECT_GT(x.length, 0U);
+    EXPECT_EQ(x.length == 0, x.invalidate != 0);
     rx_asked.push_back(x);
     rx_group.push_back(x);
-    EXPECT_LE(rx_group.size(), 3U);
+    EXPECT_LE(rx_group.size(), 3U + rx_group.front().invalidate);
     if (x.last == 0) return;
     spec::TptResult r = spec::TptResult::kOk;
-    for (const auto& p : rx_group)
-      if (r == spec::TptResult::kOk) r = result_of(p.stag);
-    dut.rx_xlate_rsp.put({.result = r});
+    bool of_inv = false;
+    for (const auto& p : rx_group) {
+      if (r != spec::TptResult::kOk) break;
+      r = result_of(p.stag);
+      of_inv = r != spec::TptResult::kOk && p.invalidate != 0;
+    }
+    dut.rx_xlate_rsp.put({.result = r, .invalidate = of_inv});
     if (r == spec::TptResult::kOk) {
       std::vector<spec::Extent> all;
       for (const auto& p : rx_group)

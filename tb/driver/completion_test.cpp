@@ -159,6 +159,23 @@ TEST_F(Completion, ImmediateDataArrivesWithTheReceive) {
   EXPECT_EQ(wcs[0].imm_data, 0x04030201u);  // 01 02 03 04 in memory
 }
 
+TEST_F(Completion, AnInvalidatedKeyArrivesWithTheReceive) {
+  Qp qp = rts_qp();
+  ASSERT_TRUE(qp.post_recv(RecvWr{.wr_id = 4}));
+  dev.cqe(cq.number(), {.qpn = qp.qp_num(),
+                        .opcode = spec::WcOpcode::kRecv,
+                        .byte_len = 9,
+                        .is_recv = 1,
+                        .with_inv = 1,
+                        .immediate = 0xaabbccdd});
+  const auto wcs = poll();
+  ASSERT_THAT(ids(wcs), ElementsAre(4));
+  EXPECT_EQ(wcs[0].opcode, IBV_WC_RECV);
+  EXPECT_EQ(wcs[0].wc_flags, uint32_t{IBV_WC_WITH_INV});
+  EXPECT_EQ(wcs[0].invalidated_rkey, 0xaabbccddu);
+  EXPECT_EQ(wcs[0].byte_len, 9u);
+}
+
 TEST_F(Completion, FlushThatDoesNotFitContinuesAtTheNextPoll) {
   Qp qp = rts_qp();
   post(qp, {true, true, true, true, true});

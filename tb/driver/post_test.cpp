@@ -318,8 +318,8 @@ TEST_F(Post, BuilderIsAllOrNothing) {
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   Qp qp = rts_qp(kWide);
-  for (const WrOpcode op : {IBV_WR_SEND_WITH_IMM, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW,
-                            IBV_WR_SEND_WITH_INV, RNIC_WR_VERIFY}) {
+  for (const WrOpcode op :
+       {IBV_WR_SEND_WITH_IMM, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -333,7 +333,6 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
             Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_send_inv(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_local_inv(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_bind_mw(1); }), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.alloc_mw()), Errc::kNotSupported);
@@ -369,6 +368,24 @@ TEST_F(Post, ImmediateDataIsInlineAndFollowsItsWrite) {
                "01 02 03 04 00 00 00 00 00 00 00 00 00 00 00 00");
   SendWr bad{.sg_list = {&from, 1}, .opcode = RNIC_WR_IMM};
   EXPECT_EQ(errc(qp.post_send(bad)), Errc::kInvalidArgument);
+}
+
+// The WQE of queues.yaml, typed: opcode 9, the STag of the peer in rkey, no remote address.
+TEST_F(Post, SendWithInvalidateNamesAKeyOfThePeer) {
+  Qp qp = rts_qp(kWide);
+  qp.wr_start();
+  qp.wr_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED;
+  qp.wr_send_inv(0xaabbccdd);
+  qp.wr_set_sge(0x11223344, 0x1000, 16);
+  ASSERT_TRUE(qp.wr_complete());
+  EXPECT_BYTES(sq(qp, 0).first(48),
+               "09 06 11 00 10 00 00 00 00 00 00 00 00 00 00 00 "
+               "dd cc bb aa 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 10 00 00 00 00 00 00 10 00 00 00 44 33 22 11");
+  ASSERT_TRUE(qp.post_send({.opcode = IBV_WR_SEND_WITH_INV, .remote_addr = 77, .rkey = 5}));
+  EXPECT_BYTES(sq(qp, 1).first(32),
+               "09 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "05 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
 }
 
 // The WQE of queues.yaml, typed: opcode 14, one unit, no SGE, the range, and verbs' bits of the

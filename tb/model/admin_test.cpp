@@ -193,6 +193,7 @@ TEST(Crc32c, BothFormsAndTheCheckValues) {
 TEST(StagKey, PermutationIsInvertible) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+    void invalidated(const spec::Invalidated&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   tpt.set_key(0xfedcba9876543210);
@@ -210,6 +211,7 @@ TEST(StagKey, PermutationIsInvertible) {
 TEST(StagKey, ValuesAreSpreadInNoOrder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+    void invalidated(const spec::Invalidated&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   constexpr uint32_t kCount = 100'000;

@@ -68,6 +68,7 @@ Bytes operands(const spec::WqeSge& sink, uint64_t data, uint64_t mask = 0, uint6
 TEST(AtomicGolden, Responder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+    void invalidated(const spec::Invalidated&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   uint64_t key = 0;

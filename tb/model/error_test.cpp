@@ -222,6 +222,7 @@ TEST_F(ReadErrorTest, Wrap) { request(mine.stag, ~uint64_t{0} - 5, 0x04, Cause::
 TEST(Golden, TerminateOfARead) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+    void invalidated(const spec::Invalidated&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   uint64_t key = 0;

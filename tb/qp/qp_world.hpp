@@ -521,6 +521,7 @@ class QpWorld {
       c.tagged_offset = s.address;
       c.length = s.length;
       c.pd = static_cast<uint16_t>(100 + n);
+      c.qpn = static_cast<uint16_t>(n);
       c.rights = is_read ? 1 : 0;
       want.push_back(c);
     }

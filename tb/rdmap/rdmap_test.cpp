@@ -78,6 +78,7 @@ TYPED_TEST(RdmapTest, GoldenFpdus) {
                                .tagged_offset = 0x2000,
                                .length = 0x1000,
                                .pd = 3,
+                               .qpn = kQp,
                                .rights = spec::kAccessRemoteRead,
                                .last = 1};
     ASSERT_EQ(this->dut.checks.size(), 1U);
@@ -140,6 +141,7 @@ TYPED_TEST(RdmapTest, Flush) {
                                 .tagged_offset = 0x2000,
                                 .length = 0x1000,
                                 .pd = 3,
+                                .qpn = kQp,
                                 .rights = 0x300,
                                 .last = 1};
     ASSERT_EQ(this->dut.checks.size(), 1U);
@@ -199,20 +201,24 @@ TYPED_TEST(RdmapTest, BodiesPassThrough) {
     auto any = [&](WrOpcode op, bool is_inline, uint8_t sges, size_t bytes) {
       const auto length = u32(is_inline ? bytes : sges == 0 ? 0 : rng.next() >> 33);
       const auto qpn = u16(rng.below(3));
-      want.push_back(this->post({.qpn = qpn,
-                                 .slot = u8(rng.below(64)),
-                                 .opcode = op,
-                                 .is_solicited = op == WrOpcode::kSend && rng.percent(50),
-                                 .is_inline = is_inline,
-                                 .num_sge = sges,
-                                 .length = length,
-                                 .remote_to = rng.next(),
-                                 .remote_stag = u32(rng.next())},
-                                rng.bytes(is_inline ? bytes : 16U * sges)));
+      want.push_back(this->post(
+          {.qpn = qpn,
+           .slot = u8(rng.below(64)),
+           .opcode = op,
+           .is_solicited =
+               (op == WrOpcode::kSend || op == WrOpcode::kSendWithInv) && rng.percent(50),
+           .is_inline = is_inline,
+           .num_sge = sges,
+           .length = length,
+           .remote_to = rng.next(),
+           .remote_stag = u32(rng.next())},
+          rng.bytes(is_inline ? bytes : 16U * sges)));
     };
     for (uint8_t sges = 0; sges <= spec::kMaxSge; sges++) any(WrOpcode::kRdmaWrite, false, sges, 0);
     for (size_t bytes : {0, 1, 63, 64, 65, 127, 128, 129, 223, 224})
-      any(WrOpcode::kSend, true, 0, bytes);
+      any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kSendWithInv, true, 0, bytes);
+    any(WrOpcode::kSendWithInv, false, 3, 0);
+    any(WrOpcode::kSendWithInv, true, 0, 20);
     for (uint8_t i = 0; i < 10; i++) {  // Reads between them
       want.push_back(this->post_read(0, this->any_read(i, u32(rng.below(5000)))));
       any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite, false, u8(rng.below(15)), 0);
@@ -257,7 +263,7 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
       for (unsigned qn = 0; qn < 4; qn++) {  // 3: tagged
         const bool is_tagged = qn == 3;
         const bool fits = is_tagged ? op == 0 || op == 2
-                          : qn == 0 ? op == 3 || op == 5 || op == 8 || op == 9
+                          : qn == 0 ? (op >= 3 && op <= 6) || op == 8 || op == 9
                           : qn == 1 ? op == 1
                                     : op == 7;
         if (fits) continue;
@@ -364,6 +370,12 @@ TYPED_TEST(RdmapTest, GoodSegments) {
           this->expect_good(
               kQp, this->send(n, last, se),
               this->good(n != 0, last ? DeliverKind::kRecv : DeliverKind::kNothing, se));
+          // With Invalidate: the last segment delivers the STag of its header. R5040-3.1-09
+          const Bytes inv = this->untagged(se ? 0x46 : 0x44, last, 0, Bytes(n));
+          auto want =
+              this->good(n != 0, last ? DeliverKind::kInvalidate : DeliverKind::kNothing, se);
+          if (last) want.immediate = base::load_be<uint32_t>(&inv[2]);
+          this->expect_good(kQp, inv, want);
         }
       }
     }
@@ -382,7 +394,7 @@ TYPED_TEST(RdmapTest, CausesFromBelow) {
           Cause::kDdpTaggedAssoc, Cause::kDdpTaggedWrap, Cause::kDdpTaggedVersion,
           Cause::kDdpUntaggedQn, Cause::kDdpUntaggedNoBuffer, Cause::kDdpUntaggedMsn,
           Cause::kDdpUntaggedMo, Cause::kDdpUntaggedTooLong, Cause::kDdpUntaggedVersion,
-          Cause::kLocalCatastrophic}) {
+          Cause::kRdmapInvProtected, Cause::kRdmapInvStag, Cause::kLocalCatastrophic}) {
       const bool is_tagged = c >= Cause::kDdpTaggedStag && c <= Cause::kDdpTaggedVersion;
       const auto u = is_tagged ? this->tagged(0x8f, true, 1, 2, 3)
                                : this->untagged(0xc1, true, 0x10000, Bytes(28));
@@ -778,7 +790,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
     for (unsigned i = 0; i < 12; i++) {
       this->restart_qp(kQp, this->params());
       this->restart_qp(2, this->params(4, 4, 4, 4));
-      const auto bad = this->untagged(0x46, true, 0, Bytes(5));
+      const auto bad = this->untagged(0x4f, true, 0, Bytes(5));
       for (uint16_t q : {kQp, uint16_t{2}}) {
         this->dut.qp_fault.put(
             {.qpn = q, .cause = i % 2 == 0 ? Cause::kLlpLost : Cause::kLocalCatastrophic});

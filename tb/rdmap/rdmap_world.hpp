@@ -157,6 +157,9 @@ class RdmapWorld : public testing::Test {
       m.hdr.tagged_offset = h.remote_to;
     } else if (h.opcode == WrOpcode::kSend) {
       m.hdr.opcode = h.is_solicited != 0 ? RdmapOpcode::kSendSe : RdmapOpcode::kSend;
+    } else if (h.opcode == WrOpcode::kSendWithInv) {  // R5040-4.1-03
+      m.hdr.opcode = h.is_solicited != 0 ? RdmapOpcode::kSendSeInv : RdmapOpcode::kSendInv;
+      m.hdr.stag = h.remote_stag;
     } else {
       const auto sink = h.num_sge != 0 ? spec::WqeSge::unpack(body) : spec::WqeSge{};
       m.hdr.opcode = RdmapOpcode::kReadRequest;
@@ -319,7 +322,8 @@ class RdmapWorld : public testing::Test {
     EXPECT_EQ(got.place, want.place) << got.describe();
     EXPECT_EQ(got.deliver, want.deliver) << got.describe();
     EXPECT_EQ(got.immediate, want.immediate) << got.describe();
-    if (want.deliver == DeliverKind::kRecv || want.deliver == DeliverKind::kImmediate) {
+    if (want.deliver == DeliverKind::kRecv || want.deliver == DeliverKind::kImmediate ||
+        want.deliver == DeliverKind::kInvalidate) {
       EXPECT_EQ(got.solicited, want.solicited);
     }
     if (want.deliver == DeliverKind::kRead) {

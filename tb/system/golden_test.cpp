@@ -33,7 +33,8 @@ class Golden : public testing::TestWithParam<Kinds> {
   /// A server whose region has STag 0x11223344 and starts at `base`. The client's device is silent;
   /// the test injects its FPDUs, `sent`. Then `look` checks the region's bytes.
   void run(uint64_t base, uint64_t length, const std::vector<Bytes>& sent,
-           const std::function<void(Host&, Endpoint&, std::span<const uint8_t>)>& look) {
+           const std::function<void(Host&, Endpoint&, std::span<const uint8_t>)>& look,
+           bool is_bound = false) {
     World w({.kind = GetParam()});
     bool ready = false, done = false;
     w.run(
@@ -51,6 +52,7 @@ class Golden : public testing::TestWithParam<Kinds> {
           h.dev.write64(0, spec::kStagKeyOffset, key);  // before any region exists
           Region landing = h.region(4096);
           const auto memory = must(h.context.alloc(4096), "memory");
+          Endpoint& e = h.endpoint();
           const auto list = must(h.dev.alloc(4096, MemoryKind::kContiguous), "page list");
           base::store_le<uint64_t>(list.data(), memory.bus(0));
           const auto made =
@@ -60,16 +62,17 @@ class Golden : public testing::TestWithParam<Kinds> {
                            .pd = static_cast<uint16_t>(h.pd.number()),
                            .key = kStag & 0xff,
                            .log_page = 12,
-                           .rights = 7,
+                           .rights = static_cast<uint16_t>(is_bound ? 0x407 : 7),
+                           .qpn = static_cast<uint16_t>(is_bound ? e.qp.qp_num() : 0),
                            .base_to = base,
                            .length = length,
                            .first_offset = 0,
                            .pbl_base = must(h.manager->pbl.take(1, "entries"), "page list"),
                            .page_list = list.bus(0),
-                           .pages = 1}),
+                           .pages = 1,
+                           .bound = is_bound}),
                    "region");
           ASSERT_EQ(spec::AdminMrResult::unpack(made.result).stag, kStag);
-          Endpoint& e = h.endpoint();
           (void)e.receive(landing.sge(0, 64));
           (void)e.receive(landing.sge(64, 64));
           (void)e.receive(landing.sge(128, 64));
@@ -88,13 +91,13 @@ const Bytes kWrite = hex(golden::kWrite.bytes), kSend = hex(golden::kSend.bytes)
             kReadRequest = hex(golden::kReadRequest.bytes),
             kTerminate = hex(golden::kTerminate.bytes);
 
-/// The Write is placed, the Send is received; Send with Invalidate is not enabled: Terminate
-/// 0/2/06.
+/// The Write is placed, the Send is received. The STag is shared by streams, so the peer may not
+/// invalidate it: Terminate 0/2/09.
 TEST_P(Golden, WriteSendAndSendWithInvalidate) {
   in_child([this] {
     constexpr uint64_t kTo = 0x0102030405060708;
     run(kTo - 0x308, 4096, {kWrite, kSend, kSendInvalidate}, [](Host& h, Endpoint& e, auto bytes) {
-      EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapOpcode));
+      EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapInvStag));
       h.until_complete(e, "receives");
       EXPECT_EQ(e.done[0].status, IBV_WC_SUCCESS);
       EXPECT_EQ(e.done[0].byte_len, 3u);
@@ -103,8 +106,28 @@ TEST_P(Golden, WriteSendAndSendWithInvalidate) {
       EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096 - 5);
       EXPECT_EQ(h.world.tap(kServer).fpdus(e.number()).back(),
                 fpdu(untagged(0x7, 2, 1) +
-                     hex("0206c000 0015 4144 11223344 00000000 00000002 00000000")));
+                     hex("0209c000 0015 4144 11223344 00000000 00000002 00000000")));
     });
+  });
+}
+
+/// The STag is bound to the QP: the Send is delivered and names it.
+TEST_P(Golden, SendWithInvalidateOfABoundStag) {
+  in_child([this] {
+    constexpr uint64_t kTo = 0x0102030405060708;
+    run(
+        kTo - 0x308, 4096, {kWrite, kSend, kSendInvalidate},
+        [](Host& h, Endpoint& e, auto bytes) {
+          h.until("two receives", [&] { return e.done.size() >= 2; });
+          EXPECT_EQ(e.done[0].wc_flags, 0u);
+          EXPECT_EQ(e.done[1].status, IBV_WC_SUCCESS);
+          EXPECT_EQ(e.done[1].wc_flags, uint32_t{IBV_WC_WITH_INV});
+          EXPECT_EQ(e.done[1].invalidated_rkey, kStag);
+          EXPECT_EQ(std::string(bytes.begin() + 0x308, bytes.begin() + 0x30d), "hello");
+          (void)e.qp.modify(IBV_QPS_ERR);  // the client sent no request, so it may not have ended
+          h.until_complete(e, "flush");
+        },
+        true);
   });
 }
 

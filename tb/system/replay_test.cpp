@@ -109,7 +109,7 @@ size_t receives_of(const Outcome& out) {
 /// opcode".
 TEST_P(ReplayOnBoth, SendWithInvalidateDrawsTerminate) {
   const Outcome out = replay_child(request(path_of("op-recv-sends"), "siw", GetParam()));
-  expect_terminate(out, "0/2/06");
+  expect_terminate(out, "0/2/09");
   EXPECT_EQ(receives_of(out), 2u);
 }
 

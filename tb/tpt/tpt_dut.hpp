@@ -39,6 +39,8 @@ struct TptDut : RtlDut<V> {
   StreamOut<spec::Qn1Extent> qn1_extent = RNIC_OUT(*this, qn1_extent, spec::Qn1Extent);
   StreamIn<spec::Qn1Retired> qn1_retired = RNIC_IN(*this, qn1_retired, spec::Qn1Retired);
   StreamIn<spec::RxDropped> rx_dropped = RNIC_IN(*this, rx_dropped, spec::RxDropped);
+  StreamIn<spec::Invalidate> invalidate = RNIC_IN(*this, invalidate, spec::Invalidate);
+  StreamOut<spec::Invalidated> invalidated = RNIC_OUT(*this, invalidated, spec::Invalidated);
 
   TapPort<spec::TptCheckCommit> tpt_check{
       *this, [this] { return &this->top().rootp->tpt__DOT__u_entry__DOT__tap_tpt_check; }};

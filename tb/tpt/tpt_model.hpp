@@ -38,6 +38,8 @@ struct TptModelDut : ModelDut {
   ModelOut<spec::Qn1Extent> qn1_extent{*this, "qn1_extent"};
   ModelIn<spec::Qn1Retired> qn1_retired{*this, "qn1_retired"};
   ModelIn<spec::RxDropped> rx_dropped{*this, "rx_dropped"};
+  ModelIn<spec::Invalidate> invalidate{*this, "invalidate"};
+  ModelOut<spec::Invalidated> invalidated{*this, "invalidated"};
 
   void set_key(uint64_t key) { tpt_->set_key(key); }
 
@@ -54,6 +56,7 @@ struct TptModelDut : ModelDut {
     if (!rx_dropped.empty()) return tpt_->retired(rx_dropped.pop()), true;
     if (!rd_retired.empty()) return retired(rd_retired.pop(), failed_), true;
     if (!qn1_retired.empty()) return retired(qn1_retired.pop(), failed_qn1_), true;
+    if (!invalidate.empty()) return tpt_->invalidate(invalidate.pop()), true;
     if (!pbl_wr.empty()) return tpt_->pbl_wr(pbl_wr.pop()), true;
     if (!tpt_cmd.empty() && !under_way_) {
       under_way_ = true;
@@ -70,6 +73,7 @@ struct TptModelDut : ModelDut {
  private:
   struct Group {
     spec::TptResult result{};
+    bool is_of_inv = false;  // the failure is that of the STag to be invalidated
     model::ExtentList extents;
     [[nodiscard]] bool good() const { return result == spec::TptResult::kOk; }
   };
@@ -79,6 +83,7 @@ struct TptModelDut : ModelDut {
       d.under_way_ = false;
       d.tpt_cmd_rsp.push(rsp);
     }
+    void invalidated(const spec::Invalidated& inv) override { d.invalidated.push(inv); }
     TptModelDut& d;
   };
 
@@ -90,16 +95,19 @@ struct TptModelDut : ModelDut {
     g = {};
   }
   void place(const spec::RxXlate& c) {
-    if (rx_.good()) rx_.result = tpt_->translate(c, rx_.extents);
+    if (rx_.good()) {
+      rx_.result = tpt_->translate(c, rx_.extents);
+      rx_.is_of_inv = !rx_.good() && c.invalidate != 0;
+    }
     if (c.last == 0) return;
     const Group g = std::exchange(rx_, {});
-    rx_xlate_rsp.push({g.result});
+    rx_xlate_rsp.push({g.result, g.is_of_inv});
     if (!g.good()) {
       for (const auto& e : g.extents.all()) tpt_->retired({e.epoch});
       return;
     }
     for (const auto& e : g.extents.all()) rx_extent.push(e);
-    rx_extent.items().back().last = 1;
+    if (!g.extents.all().empty()) rx_extent.items().back().last = 1;
   }
   void gather(const spec::TxXlate& c) {
     if (tx_.good()) {

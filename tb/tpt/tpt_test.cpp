@@ -49,7 +49,9 @@ class TptTest : public testing::Test {
                               .tagged_offset = c.tagged_offset,
                               .length = c.length,
                               .pd = c.pd,
+                              .qpn = c.qpn,
                               .rights = c.rights,
+                              .invalidate = c.invalidate,
                               .last = c.last}),
               asked[c.client].front());
     asked[c.client].pop_front();
@@ -237,6 +239,198 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
       w.ask_qn1(row.item);
     }
     w.finish();
+  });
+}
+
+/// An STag that is bound to a QP: other QPs of its PD may not use it. R5040-5.3-16, R5040-8.1.1-07
+TYPED_TEST(TptTest, BoundStagsAndInvalidations) {
+  this->worlds([&](auto& w, Pace) {
+    const auto last = static_cast<uint16_t>(w.sizes().num_qps - 1);
+    Region r = this->plain();
+    r.rights = 7 | spec::kAccessRemoteInvalidate;
+    const uint32_t shared = w.create(1, this->plain());
+    r.bound = true;
+    r.pbl_base = 32;
+    const uint32_t zero = w.create(2, r);
+    r.qpn = last;
+    r.pbl_base = 64;
+    const uint32_t bound = w.create(3, r);
+    r.rights = 7;
+    r.pbl_base = 96;
+    const uint32_t without = w.create(4, r);
+    for (const uint32_t stag : {shared, zero, bound, without}) {
+      for (const uint16_t qpn : {uint16_t{0}, uint16_t{1}, last}) {
+        auto use = w.region(stag).item(stag, 3, 40);
+        use.qpn = qpn;
+        w.ask_wqe({use});
+        w.ask_resp({use});
+        w.ask_rx({use});
+        w.ask_tx({use});
+        w.ask_qn1(use);
+        for (const uint16_t pd : {uint16_t{7}, uint16_t{8}})
+          for (const uint32_t named : {stag, stag ^ 1, stag ^ 0x100}) {
+            spec::WqeCheck inv{.stag = named,
+                               .pd = pd,
+                               .qpn = qpn,
+                               .rights = spec::kAccessRemoteInvalidate,
+                               .invalidate = 1};
+            w.ask_rx({inv});
+            w.ask_rx({inv, w.region(shared).item(shared, 0, 5000)});
+            w.ask_rx({inv, w.region(shared).item(shared, 0, 9, 0x10)});
+            const auto want = named != stag || stag == shared               ? TptResult::kStag
+                              : pd != 7 || qpn != (stag == zero ? 0 : last) ? TptResult::kAssoc
+                              : stag == without                             ? TptResult::kRights
+                                                                            : TptResult::kOk;
+            EXPECT_EQ(w.judge(inv), want);
+          }
+      }
+    }
+    w.finish();
+    for (const uint32_t stag : {shared, zero, bound, without}) w.destroy(stag);
+  });
+}
+
+/// An invalidation closes its entry at once, and ends when all that was issued before has retired,
+/// in the order of the requests. The slot waits for destroy_mr. R5040-5.3-15
+TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    for (int kind = 0; kind < 4; kind++) {
+      const uint32_t a = w.create(1, this->plain());
+      const uint32_t b = w.create(2, this->plain(32));
+      const Region r = w.region(a);
+      if (kind == 0) w.ask_tx({r.item(a, 0, 5000)});
+      if (kind == 1 || kind == 2) w.ask_rx({r.item(a, 0, 5000)});
+      if (kind == 3)
+        for (unsigned i = 0; i < 3; i++) w.ask_qn1(r.item(a, 8 * i, 8));
+      w.finish(false);
+      const auto held = kind == 0 ? w.tx_held : kind == 3 ? w.qn1_held : w.rx_held;
+      w.tx_held.clear();
+      w.rx_held.clear();
+      w.qn1_held.clear();
+      d.invalidate.put({a});
+      d.invalidate.put({a ^ 0x100});  // of no entry: keeps its place in the order
+      d.settle();
+      EXPECT_TRUE(d.invalidated.empty());
+      const auto expected = w.region(a);
+      w.forget(a);
+      w.query(a);  // not found
+      EXPECT_TRUE(w.slot_used(1));
+      w.ask_wqe({r.item(a, 0, 1)});
+      w.ask_tx({r.item(a, 0, 1)});
+      w.ask_rx({r.item(a, 0, 1)});
+      w.ask_qn1(r.item(a, 0, 1));
+      w.finish(true);
+      w.ask_tx({w.region(b).item(b, 0, 100)});
+      w.ask_rx({w.region(b).item(b, 0, 100)});
+      w.finish(false);  // of b, issued after: they delay nothing
+      d.settle();
+      for (const auto& e : held) {
+        EXPECT_TRUE(d.invalidated.empty()) << "reported too early";
+        if (kind == 0) d.rd_retired.put({.epoch = e.epoch});
+        if (kind == 1) d.wr_retired.put({.epoch = e.epoch});
+        if (kind == 2) d.rx_dropped.put({.epoch = e.epoch});
+        if (kind == 3) d.qn1_retired.put({.epoch = e.epoch});
+        d.settle();
+      }
+      EXPECT_EQ(d.invalidated.take().stag, a);
+      w.retire();  // the second may have been noted in a later epoch, with those of b
+      EXPECT_EQ(d.invalidated.take().stag, a ^ 0x100);
+      w.destroy_begin(a);
+      const auto rsp = w.destroyed(a);
+      EXPECT_EQ(rsp.status, AdminStatus::kOk);
+      EXPECT_EQ(
+          spec::AdminMrResult::unpack(rsp.result),
+          (spec::AdminMrResult{
+              .stag = a, .pd = expected.pd, .rights = expected.rights, .length = expected.length}));
+      w.retire();
+      d.settle();
+      w.destroy(b);
+    }
+  });
+}
+
+/// Invalidations and commands in random order, with extents that retire late: each ends, in order,
+/// and never before the extents of its entry.
+TYPED_TEST(TptTest, InvalidationsAtRandom) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    struct Held {
+      Of of;
+      spec::Extent extent;
+      uint32_t stag;
+    };
+    std::vector<uint32_t> stags(4);
+    std::vector<Held> held;
+    std::deque<uint32_t> open_order;
+    const auto blocked = [&](uint32_t stag) {
+      return std::ranges::any_of(held, [&](const Held& h) { return h.stag == stag; });
+    };
+    const auto look = [&] {
+      for (const auto& i : d.invalidated.take_all()) {
+        ASSERT_FALSE(open_order.empty());
+        EXPECT_EQ(i.stag, open_order.front());
+        EXPECT_FALSE(blocked(i.stag)) << "reported too early";
+        open_order.pop_front();
+      }
+    };
+    const auto retire = [&](size_t i) {
+      const Held h = held[i];
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+      if (h.of == Of::kTx) d.rd_retired.put({.epoch = h.extent.epoch});
+      if (h.of == Of::kRx) w.retire_rx(h.extent);
+      if (h.of == Of::kQn1) d.qn1_retired.put({.epoch = h.extent.epoch});
+    };
+    for (unsigned i = 0; i < 300; i++) {
+      const auto n = w.rng().below(4);
+      uint32_t& stag = stags[n];
+      const auto slot = static_cast<uint32_t>(n + 1);
+      switch (w.rng().below(5)) {
+        case 0:
+          if (stag == 0) stag = w.create(slot, this->plain(static_cast<uint32_t>(32 * n)));
+          break;
+        case 1:
+          if (stag == 0 || open_order.size() >= 3) break;
+          d.invalidate.put({stag});
+          open_order.push_back(stag);
+          d.advance();
+          if (w.rng().percent(50)) d.settle();
+          if (d.invalidate.busy()) d.settle();
+          w.forget(stag);
+          w.destroy_begin(stag);  // alternates with the invalidation
+          for (unsigned k = 0; k < 2000 && w.answered().status != AdminStatus::kOk; k++) {
+            look();
+            if (!held.empty()) retire(w.rng().below(held.size()));
+            w.destroy_begin(stag);
+          }
+          d.settle();
+          look();
+          stag = 0;
+          break;
+        case 2:
+          if (!held.empty()) retire(w.rng().below(held.size()));
+          break;
+        default:
+          if (stag == 0) break;
+          const Region r = w.region(stag);
+          if (w.rng().percent(50)) w.ask_rx({r.item(stag, w.rng().below(100), 5000)});
+          if (w.rng().percent(50)) w.ask_tx({r.item(stag, w.rng().below(100), 5000)});
+          if (w.rng().percent(50)) w.ask_qn1(r.item(stag, 0, 8));
+          w.finish(false);
+          for (const auto& e : w.rx_held) held.push_back({Of::kRx, e, stag});
+          for (const auto& e : w.tx_held) held.push_back({Of::kTx, e, stag});
+          for (const auto& e : w.qn1_held) held.push_back({Of::kQn1, e, stag});
+          w.rx_held.clear();
+          w.tx_held.clear();
+          w.qn1_held.clear();
+      }
+      look();
+      if (testing::Test::HasFailure()) return;
+    }
+    while (!held.empty()) retire(0);
+    d.settle();
+    look();
+    EXPECT_TRUE(open_order.empty());
   });
 }
 
@@ -933,6 +1127,21 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
         d.rx_extent.items().clear();
         return to - from;
       };
+  // model/tpt/tpt_timing.hpp: to the close, from close to close, from the last retirement.
+  const auto invalidated_after = [&](uint32_t named, unsigned n) {
+    d.cycles(50);
+    for (unsigned i = 0; i < n; i++) d.invalidate.put({named});
+    do d.cycle();
+    while (!d.invalidate.taken());
+    const auto from = d.now();
+    EXPECT_TRUE(d.run_until([&] { return d.invalidated.size() == n; }));
+    const auto to = d.now();
+    (void)d.invalidated.take_all();
+    return to - from;
+  };
+  EXPECT_EQ(invalidated_after(stag ^ 0x100, 1), 9U);
+  EXPECT_EQ(invalidated_after(stag ^ 0x100, 9), 9U + 8 * 8);
+  EXPECT_EQ(invalidated_after(w.create(2, this->plain()), 1), 10U);
   EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);

@@ -60,6 +60,8 @@ struct Region {
   unsigned log_page = 12;
   uint32_t first = 0;
   uint32_t pbl_base = 0;
+  bool bound = false;
+  uint16_t qpn = 0;
   std::vector<uint64_t> pages{};
 
   [[nodiscard]] size_t page_count() const {
@@ -70,6 +72,7 @@ struct Region {
             .tagged_offset = base + offset,
             .length = n,
             .pd = pd,
+            .qpn = qpn,
             .rights = need,
             .last = 1};
   }
@@ -116,11 +119,13 @@ class TptWorld {
                       .key = r.key,
                       .log_page = static_cast<uint8_t>(r.log_page),
                       .rights = r.rights,
+                      .qpn = r.qpn,
                       .base_to = r.base,
                       .length = r.length,
                       .first_offset = r.first,
                       .pbl_base = r.pbl_base,
-                      .pages = static_cast<uint32_t>(r.pages.size())}
+                      .pages = static_cast<uint32_t>(r.pages.size()),
+                      .bound = r.bound}
         .pack(cmd.args);
     dut_.tpt_cmd.put(cmd);
     return dut_.tpt_cmd_rsp.take();
@@ -189,8 +194,10 @@ class TptWorld {
     const auto it = regions_.find(c.stag);
     if (it == regions_.end()) return spec::TptResult::kStag;
     const Region& r = it->second;
-    if (c.pd != r.pd) return spec::TptResult::kAssoc;
+    if (c.invalidate != 0 && !r.bound) return spec::TptResult::kStag;
+    if (c.pd != r.pd || (r.bound && c.qpn != r.qpn)) return spec::TptResult::kAssoc;
     if ((c.rights & ~r.rights) != 0) return spec::TptResult::kRights;
+    if (c.invalidate != 0) return spec::TptResult::kOk;
     const Wide end = Wide{c.tagged_offset} + c.length;
     if (end > Wide{1} << 64) return spec::TptResult::kWrap;
     if (c.tagged_offset < r.base || end > Wide{r.base} + r.length) return spec::TptResult::kBounds;
@@ -207,10 +214,17 @@ class TptWorld {
   }
   void ask_rx(Group g) {
     const auto result = first_failure(g);
-    rx_rsp_.push_back({result});
+    bool is_of_inv = false;
+    for (const auto& c : g) {
+      if (judge(c) == spec::TptResult::kOk) continue;
+      is_of_inv = c.invalidate != 0;
+      break;
+    }
+    rx_rsp_.push_back({result, is_of_inv});
     if (result == spec::TptResult::kOk) {
+      const size_t before = rx_.size();
       for (const auto& c : g) walk(c, rx_);
-      rx_.back().last = 1;
+      if (rx_.size() != before) rx_.back().last = 1;
     }
     put(dut_.rx_xlate, std::move(g));
   }
@@ -246,7 +260,15 @@ class TptWorld {
   void finish(bool retire_all = true) {
     compare(dut_.wqe_check_rsp, wqe_);
     compare(dut_.resp_check_rsp, resp_);
-    compare(dut_.rx_xlate_rsp, rx_rsp_);
+    const auto rx_rsps = dut_.rx_xlate_rsp.take_all();
+    EXPECT_EQ(rx_rsps.size(), rx_rsp_.size());
+    for (size_t i = 0; i < std::min(rx_rsps.size(), rx_rsp_.size()); i++) {
+      EXPECT_EQ(rx_rsps[i].result, rx_rsp_[i].result) << "rx_xlate_rsp " << i;
+      if (rx_rsp_[i].result != spec::TptResult::kOk) {
+        EXPECT_EQ(rx_rsps[i].invalidate, rx_rsp_[i].invalidate) << "rx_xlate_rsp " << i;
+      }
+    }
+    rx_rsp_.clear();
     for (const auto& e : extents(dut_.tx_extent, tx_)) tx_held.push_back(e);
     for (const auto& e : extents(dut_.rx_extent, rx_)) rx_held.push_back(e);
     for (const auto& e : extents(dut_.qn1_extent, qn1_)) qn1_held.push_back(e);

@@ -150,6 +150,8 @@ class Qp {
   void wr_imm(uint64_t imm);
   // Unsupported: wr_complete() returns kNotSupported (EOPNOTSUPP).
   void wr_send_imm(uint32_t imm);
+  /// Send with Invalidate: before the peer gets the message, its STag `rkey` is invalidated and no
+  /// access through it is left. RFC 5040 5.3. The peer's completion has IBV_WC_WITH_INV.
   void wr_send_inv(uint32_t rkey);
   void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   void wr_local_inv(uint32_t rkey);
@@ -161,6 +163,13 @@ class Qp {
   [[nodiscard]] Result<QpInfo> query();
   /// Aborts if connected, waits until drained, releases the connection. The destructor calls it.
   [[nodiscard]] Result<void> destroy();
+
+  /// As Pd::reg_mr and reg_mr_iova, for an STag that only this QP and its peer may use. With
+  /// RNIC_ACCESS_REMOTE_INVALIDATE the peer may invalidate it: the region then only waits for its
+  /// dereg(). destroy() deregisters the regions of its QP.
+  [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint32_t access);
+  [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
+                                       uint64_t iova, uint32_t access);
 
   uint32_t qp_num() const;
   QpState state() const;  ///< as of the last query or command

@@ -62,6 +62,9 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_ZERO_BASED = 1 << 5,
   IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
+  /// The peer may invalidate the STag by Send with Invalidate. Only of a region that is bound to a
+  /// QP (Qp::reg_mr; RFC 5040 8.1.1). Our extension.
+  RNIC_ACCESS_REMOTE_INVALIDATE = 1 << 10,
 };
 
 /// Accesses that a device's atomics exclude: none, each other, or also stores of host CPUs.
@@ -105,6 +108,7 @@ enum WcOpcode : uint32_t {
 
 enum WcFlags : uint32_t {
   IBV_WC_WITH_IMM = 1 << 1,
+  IBV_WC_WITH_INV = 1 << 3,
 };
 
 enum QpState : uint32_t {
@@ -137,8 +141,8 @@ struct SendWr {
   std::span<const Sge> sg_list{};
   WrOpcode opcode = IBV_WR_SEND;
   uint32_t send_flags = 0;
-  uint64_t remote_addr = 0;  ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
-  uint32_t rkey = 0;
+  uint64_t remote_addr = 0;   ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
+  uint32_t rkey = 0;          ///< of Send with Invalidate: the STag of the peer to invalidate
   uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
   uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one bit
   /// Write with Immediate, Immediate Data: 8 bytes, the most significant one first on the wire.
@@ -178,9 +182,10 @@ struct Wc {
   /// Data, 0 without one.
   uint32_t byte_len = 0;
   uint32_t qp_num = 0;
-  uint32_t wc_flags = 0;  ///< WcFlags
-  uint32_t imm_data = 0;  ///< with IBV_WC_WITH_IMM: the first 4 bytes, in network order
-  uint64_t imm = 0;       ///< all 8 bytes, as in SendWr
+  uint32_t wc_flags = 0;          ///< WcFlags
+  uint32_t imm_data = 0;          ///< with IBV_WC_WITH_IMM: the first 4 bytes, in network order
+  uint64_t imm = 0;               ///< all 8 bytes, as in SendWr
+  uint32_t invalidated_rkey = 0;  ///< with IBV_WC_WITH_INV: no access through it is in flight
   /// Device cycles, 48 bits; Context::to_time() converts to picoseconds.
   uint64_t completion_ts = 0;
 };
