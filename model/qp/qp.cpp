@@ -254,8 +254,7 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   const bool is_flush = op == WrOpcode::kFlush;
-  if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && !is_immediate(op) &&
-      !asks_peer(w.opcode))
+  if (op != WrOpcode::kRdmaWrite && !is_send(op) && !is_immediate(op) && !asks_peer(w.opcode))
     return true;
   if (is_immediate(op) && (!is_inline || w.num_sge != 0 || w.length != sizeof(uint64_t)))
     return true;

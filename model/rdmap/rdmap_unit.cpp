@@ -54,8 +54,8 @@ void RdmapUnit::step_tx() {
   if (from_sq) {
     meter_.item(1);
     const auto opcode = wqe.front().hdr.opcode;
-    const bool splits = opcode != spec::WrOpcode::kRdmaWrite && opcode != spec::WrOpcode::kSend &&
-                        !is_immediate(opcode);
+    const bool splits =
+        opcode != spec::WrOpcode::kRdmaWrite && !is_send(opcode) && !is_immediate(opcode);
     // The SGE is split off while the header waits in its FIFO.
     const Cycle waited = now - wqe.visible_at(), sge = splits ? u_.timing.rdmap.sge : 0;
     after = u_.timing.rdmap.tx + sge - std::min(sge, waited) + pipe_.take(now, now + 1);

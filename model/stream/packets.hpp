@@ -13,6 +13,11 @@
 
 namespace rnic::model {
 
+/// Sends with a message of their own: with or without Invalidate.
+constexpr bool is_send(spec::WrOpcode op) {
+  return op == spec::WrOpcode::kSend || op == spec::WrOpcode::kSendWithInv;
+}
+
 /// Send WQEs that carry Immediate Data: on their own, or at the end of a Write with Immediate.
 constexpr bool is_immediate(spec::WrOpcode op) {
   return op == spec::WrOpcode::kImmediate || op == spec::WrOpcode::kRdmaWriteWithImm;

@@ -54,6 +54,8 @@ const std::vector<Program>& programs() {
         {kPlan, 0, 47, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 60, 32},
         {kErrors, 0},       {kDamage, 1}, {kRefused, 0}, {kPlan, 0, 435, 24},
     };
+    // Immediate Data, of which the plans above have none.
+    if (!has_rtl_faults()) some.insert(some.end(), {{kPlan, 0, 421, 80}, {kPlan, 0, 400, 120}});
     if (has_rtl_faults()) {
       using enum sim::RtlBuild;
       for (Program& p : some) p.build = kStall;

@@ -98,7 +98,7 @@ void regions(std::vector<Attempt>& all, uint32_t slot, const spec::AdminMrArgs& 
        [](A& a) { a.rights = 0x8000; }, [](A& a) { a.rights = spec::kAccessRemoteWrite; },
        [](A& a) { a.length = 0; }, [](A& a) { a.first_offset = 4096; },
        [](A& a) { a.first_offset = 1; }, [](A& a) { ++a.length; }, [](A& a) { a.pages = 0; },
-       [](A& a) { a.pages = 1; }, [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.reserved0 = 1; },
+       [](A& a) { a.pages = 1; }, [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.qpn = 1; },
        [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
        [](A& a) { a.page_list += 8; }});  // its second entry is no page address
   spoil<A>(all, AdminOpcode::kCreateMr, slot, good,

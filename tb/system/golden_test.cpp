@@ -19,6 +19,7 @@ constexpr uint32_t kStag = 0x11223344;
 std::pair<uint64_t, uint32_t> key_and_slot(const spec::Sizes& sizes) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+    void invalidated(const spec::Invalidated&) override {}
   } nobody;
   model::Tpt tpt(sizes, nobody);
   uint64_t key = 0;

@@ -32,6 +32,19 @@ class InvalidateTest : public testing::TestWithParam<Kinds> {
   static SendWr send_inv(uint32_t key, std::span<const Sge> from = {}, uint32_t flags = 0) {
     return {.sg_list = from, .opcode = IBV_WR_SEND_WITH_INV, .send_flags = flags, .rkey = key};
   }
+  /// The passive side sends nothing before the first FPDU of the active side (RFC 5044 7.1.2).
+  static void greet(Host& h, Endpoint& e) {
+    h.connect(e);
+    (void)e.send(std::span<const Sge>{});
+    h.until_complete(e, "the greeting");
+    e.done.clear();
+  }
+  static void be_greeted(Host& h, Endpoint& e) {
+    (void)e.receive(std::span<const Sge>{});
+    h.accept(e);
+    h.until_complete(e, "the greeting");
+    e.done.clear();
+  }
   void client(Host& h, const Body& body) {
     h.open();
     Endpoint& e = h.endpoint();
@@ -42,7 +55,7 @@ class InvalidateTest : public testing::TestWithParam<Kinds> {
   void server(Host& h, const Body& body) {
     h.open();
     Endpoint& e = h.endpoint();
-    h.accept(e);
+    be_greeted(h, e);
     h.until("the client", [&] { return ready; });
     body(h, e);
     server_done = true;
@@ -57,11 +70,12 @@ TEST_P(InvalidateTest, WritesThenTheKeyIsGone) {
   in_child([this] {
     World w({.kind = GetParam(), .settings = {"mtu=576"}});
     uint32_t key = 0;
+    bool checked = false;
     w.run(
         [&](Host& h) {
           client(h, [&](Host&, Endpoint& e) {
             const Region data = h.region(8192);
-            h.connect(e);
+            greet(h, e);
             Region lent = lend(h, e);
             key = lent.mr.rkey();
             for (unsigned i = 0; i < 3; ++i) (void)e.receive(data.sge(2048 * i, 2048));
@@ -76,7 +90,7 @@ TEST_P(InvalidateTest, WritesThenTheKeyIsGone) {
             EXPECT_EQ(wrong({lent.at(0), 5000}, 1), 0u);
             EXPECT_EQ(wrong({lent.at(5000), kBytes - 5000}, 3, 5000), 0u);
             EXPECT_EQ(wrong({data.at(2048), 1500}, 1, 100), 0u);
-            // The server writes once more through the key.
+            checked = true;  // the server writes once more through the key
             EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kDdpTaggedStag));
             h.until_complete(e, "the flush");
             EXPECT_EQ(wrong({lent.at(5000), kBytes - 5000}, 3, 5000), 0u);
@@ -91,6 +105,7 @@ TEST_P(InvalidateTest, WritesThenTheKeyIsGone) {
             (void)e.write(data.sge(0, 5000), key, kAt);
             (void)e.send(data.sge(0, 10));
             (void)e.post({send_inv(key, {&from, 1}, IBV_SEND_SOLICITED)});
+            h.until("the check", [&] { return checked; });
             (void)e.write(data.sge(0, 8), key, kAt + 6000);
             (void)h.event();
             h.until_complete(e, "the end");
@@ -137,7 +152,7 @@ TEST_P(InvalidateTest, KeysThatThePeerMayNotInvalidate) {
                 const Region data = h.region(8192);
                 Endpoint& other = h.endpoint();
                 Pd foreign = must(h.context.alloc_pd(), "a PD");
-                h.connect(e);
+                greet(h, e);
                 number = e.number();
                 std::vector<Region> all;
                 all.push_back(lend(h, e));
@@ -162,7 +177,10 @@ TEST_P(InvalidateTest, KeysThatThePeerMayNotInvalidate) {
                 const Region data = h.region(4096);
                 const Sge from = data.sge(0, 40);
                 const std::span<const Sge> payload(&from, with_payload ? 1 : 0);
-                if (c.key == 2) (void)e.post({send_inv(keys[2])});
+                if (c.key == 2) {
+                  (void)e.post({send_inv(keys[2])});
+                  h.rest(30 * kUs);  // until it is closed
+                }
                 (void)e.post({send_inv(keys[c.key], payload)});
                 (void)h.event();
                 h.until_complete(e, "the end");
@@ -204,9 +222,9 @@ TEST_P(InvalidateTest, NothingIsPlacedAfterTheReport) {
           client(h, [&](Host&, Endpoint& e) {
             const Region data = h.region(65536, Host::kAll, kAt + 0x100000);
             load_keys.fill(data.mr.rkey());
-            h.connect(e);
+            greet(h, e);
             std::vector<Endpoint*> loads;
-            for (unsigned i = 0; i < kLoads; ++i) h.connect(*loads.emplace_back(&h.endpoint()));
+            for (unsigned i = 0; i < kLoads; ++i) greet(h, *loads.emplace_back(&h.endpoint()));
             for (unsigned i = 0; i < kRounds; ++i) {
               Region lent = lend(h, e);
               (void)e.receive(data.sge(60000, 16));
@@ -228,9 +246,9 @@ TEST_P(InvalidateTest, NothingIsPlacedAfterTheReport) {
         [&](Host& h) {
           h.open();
           Endpoint& e = h.endpoint();
-          h.accept(e);
+          be_greeted(h, e);
           std::vector<Endpoint*> loads;
-          for (unsigned i = 0; i < kLoads; ++i) h.accept(*loads.emplace_back(&h.endpoint()));
+          for (unsigned i = 0; i < kLoads; ++i) be_greeted(h, *loads.emplace_back(&h.endpoint()));
           const Region data = h.region(65536);
           fill({data.at(0), 16384}, 1);
           h.until("the client", [&] { return ready; });

@@ -396,7 +396,11 @@ std::vector<Case> cases() {
          return hex("002e") + untagged(0x1, 1, 1) +
                 read_request(s.sink, s.sink_at, 100, s.no_read, s.no_read_at);
        }},
-      {"Opcode_0_2_06_Send_with_Invalidate", 0, 2, 0x06, Cause::kRdmapOpcode, IBV_EVENT_QP_FATAL,
+      {"Opcode_0_2_06_on_the_Send_queue", 0, 2, 0x06, Cause::kRdmapOpcode, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes& f) { return changed(f, 3, 0x4f); },
+       [](const Shared&) { return hex("0026") + untagged(0xf, 0, 2); }},
+      {"Invalidate_0_2_09_no_STag", 0, 2, 0x09, Cause::kRdmapInvStag, IBV_EVENT_QP_FATAL,
        IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
        [](const Bytes& f) { return changed(f, 3, 0x44); },
        [](const Shared&) { return hex("0026") + untagged(0x4, 0, 2); }},

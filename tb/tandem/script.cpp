@@ -66,8 +66,12 @@ std::array<uint8_t, 56> args_of(const auto& a) {
   return out;
 }
 
+/// All rights but that of a remote invalidation, which needs a bound region.
+constexpr uint16_t kRights = spec::kAccessMask & ~spec::kAccessRemoteInvalidate;
+
 struct StagOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+  void invalidated(const spec::Invalidated&) override {}
 };
 
 }  // namespace
@@ -183,6 +187,7 @@ void Script::check(std::string label, uint8_t client, uint64_t to, uint32_t leng
                                                 .tagged_offset = to,
                                                 .length = length,
                                                 .pd = 0,
+                                                .qpn = kQp,
                                                 .rights = rights,
                                                 .last = last});
 }
@@ -321,7 +326,7 @@ void Script::create_region(const std::string& name, uint32_t slot, uint32_t stag
   const spec::AdminMrArgs mr{.pd = 0,
                              .key = static_cast<uint8_t>(stag & 0xff),
                              .log_page = 12,
-                             .rights = spec::kAccessMask,
+                             .rights = kRights,
                              .base_to = kTo,
                              .length = length,
                              .first_offset = 0,
@@ -329,8 +334,7 @@ void Script::create_region(const std::string& name, uint32_t slot, uint32_t stag
                              .page_list = kList,
                              .pages = static_cast<uint32_t>(pages.size())};
   std::array<uint8_t, 16> result{};
-  spec::AdminMrResult{.stag = stag, .pd = 0, .rights = spec::kAccessMask, .length = length}.pack(
-      result);
+  spec::AdminMrResult{.stag = stag, .pd = 0, .rights = kRights, .length = length}.pack(result);
   const auto at = static_cast<uint16_t>(slot);
   command(
       "create_mr" + name, spec::AdminOpcode::kCreateMr, slot, args_of(mr),
@@ -347,8 +351,7 @@ void Script::create_region(const std::string& name, uint32_t slot, uint32_t stag
 void Script::destroy_region(const std::string& name, uint32_t slot, uint32_t stag, bool waits) {
   std::array<uint8_t, 16> result{};
   if (!waits)
-    spec::AdminMrResult{.stag = stag, .pd = 0, .rights = spec::kAccessMask, .length = 4096}.pack(
-        result);
+    spec::AdminMrResult{.stag = stag, .pd = 0, .rights = kRights, .length = 4096}.pack(result);
   command(
       name, spec::AdminOpcode::kDestroyMr, stag, {},
       [&] {
