@@ -152,6 +152,8 @@ TEST(VectorsTest, CausesLeadToTheTerminatesOfTheRfcs) {
                       {Cause::kRdmapRights, 0, 1, 0x02, true, true},
                       {Cause::kRdmapAssoc, 0, 1, 0x03, true, true},
                       {Cause::kRdmapWrap, 0, 1, 0x04, true, true},
+                      {Cause::kRdmapInvProtected, 0, 1, 0x09, true, false},
+                      {Cause::kRdmapInvStag, 0, 2, 0x09, true, false},
                       {Cause::kRdmapVersion, 0, 2, 0x05, true, false},
                       {Cause::kRdmapOpcode, 0, 2, 0x06, true, false},
                       {Cause::kRdmapLength, 0, 2, 0x07, true, false},

@@ -32,6 +32,8 @@ struct UpdateDut : RtlDut<V> {
   static spec::Sizes sizes() { return kMinimum ? spec::Sizes::minimum() : spec::Sizes{}; }
   StreamIn<spec::TptCmd> cmd = RNIC_IN(*this, cmd, spec::TptCmd);
   StreamOut<spec::TptCmdRsp> rsp = RNIC_OUT(*this, rsp, spec::TptCmdRsp);
+  StreamIn<spec::Invalidate> inv = RNIC_IN(*this, inv, spec::Invalidate);
+  StreamOut<spec::Invalidated> inv_done = RNIC_OUT(*this, inv_done, spec::Invalidated);
 };
 
 /// The rest of tpt, and the users of extents.
@@ -64,7 +66,7 @@ class Around final : public Port {
     return false;
   }
   std::map<uint32_t, uint32_t> slot_of;  // STag
-  unsigned frees = 0;
+  unsigned frees = 0, invalidated = 0;
   unsigned answer_after = 0;  // maximum of the cycles from the response of find to rsp
 
   void drive() override {
@@ -131,7 +133,14 @@ class Around final : public Port {
     if (t.found_valid_i != 0) {
       finding_ = false;
       found_at_ = dut_.now();
-      answering_ = true;
+      answering_ = !is_inv_;  // an invalidation has no response
+    }
+    if (t.cmd_valid_i != 0 && t.cmd_ready_o != 0) is_inv_ = false;
+    if (t.inv_valid_i != 0 && t.inv_ready_o != 0) is_inv_ = true;
+    if (t.inv_done_valid_o != 0 && t.inv_done_ready_i != 0) {
+      invalidated++;
+      EXPECT_FALSE(any_open(slot_of[t.inv_done_o]))
+          << "reported while in use, cycle " << dut_.now();
     }
     if (t.find_valid_o != 0 && t.find_ready_i != 0) {
       finding_ = true;
@@ -157,7 +166,7 @@ class Around final : public Port {
     table_.clear();
     jobs_.clear();
     extents_.clear();
-    look_ = finding_ = found_read_ = answering_ = false;
+    look_ = finding_ = found_read_ = answering_ = is_inv_ = false;
     auto& t = dut_.top();
     t.reading_i = t.look_i = t.ended_i = t.issued_i = t.retired_i = 0;
     t.find_ready_i = t.found_valid_i = 0;
@@ -178,7 +187,8 @@ class Around final : public Port {
   }
   static unsigned entry_bits() {  // RNIC_TPT_ENTRY_W
     const auto pbl = static_cast<unsigned>(std::bit_width(D::sizes().num_pbl - 1));
-    return 1 + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + pbl;
+    const auto qp = static_cast<unsigned>(std::bit_width(D::sizes().num_qps - 1));
+    return 2 + qp + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + pbl;
   }
   uint64_t due() { return hold ? ~uint64_t{0} >> 1 : dut_.now() + rng_.below(slow); }
 
@@ -188,7 +198,7 @@ class Around final : public Port {
   std::deque<Job> jobs_, extents_;
   uint32_t reading_slot_ = 0, found_slot_ = 0;
   Entry found_{};
-  bool look_ = false, finding_ = false, found_read_ = false, answering_ = false;
+  bool look_ = false, finding_ = false, found_read_ = false, answering_ = false, is_inv_ = false;
   uint64_t found_at_ = 0;
 };
 
@@ -197,8 +207,8 @@ class TptUpdateTest : public testing::Test {};
 using Duts = testing::Types<UpdateDut<VTptUpdate, false>, UpdateDut<VTptUpdateMin, true>>;
 TYPED_TEST_SUITE(TptUpdateTest, Duts);
 
-/// Regions in four slots are created and destroyed under load. None is freed while a lookup or
-/// extent that found it open is in flight. The response never waits for that. When the load ends,
+/// Regions in four slots are created, invalidated and destroyed under load. None is freed or
+/// reported as invalidated while a lookup or extent that found it open is in flight. The response never waits for that. When the load ends,
 /// every closing region is free after at most three more destroys.
 TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   TypeParam dut;
@@ -256,12 +266,17 @@ TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
             s = {.stag = spec::AdminMrResult::unpack(rsp.result).stag, .state = Slot::kOpen};
             around.slot_of[s.stag] = n;
           }
+        } else if (s.state == Slot::kOpen && rng.percent(30)) {
+          dut.inv.put({s.stag});
+          ASSERT_TRUE(dut.run_until([&] { return !dut.inv.busy(); }));
+          s.state = Slot::kClosing;
         } else if (s.state == Slot::kOpen && rng.percent(40)) {
           EXPECT_EQ(order(AdminOpcode::kQueryMr, s.stag, n).status, AdminStatus::kOk);
         } else {
           destroy(s, n);
         }
         for (uint64_t i = rng.below(60); i != 0; i--) dut.advance();
+        (void)dut.inv_done.take_all();
         if (testing::Test::HasFailure()) return;
       }
       around.lookups = 0;
@@ -278,6 +293,7 @@ TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   EXPECT_GT(waited, 100U);
   EXPECT_GT(freed_at_once, 100U);
   EXPECT_GT(around.frees, 200U);
+  EXPECT_GT(around.invalidated, 100U);
   EXPECT_LE(around.answer_after, 2U) << "the answer waits for traffic";
 }
 

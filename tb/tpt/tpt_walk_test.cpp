@@ -237,6 +237,7 @@ class TptWalkTest : public testing::Test {
     tb::set(t.last_i, rng.below(2));
     tb::set(t.result_i, rng.below(6));
     tb::set(t.epoch_i, rng.below(2));
+    tb::set(t.empty_i, rng.below(2));
     tb::set(t.length_i, rng.below(kBig + 1));
     tb::set(t.page_i, rng.below(B::kPbl));
     tb::set(t.page_offset_i, rng.below(1 << 21));
@@ -251,6 +252,7 @@ class TptWalkTest : public testing::Test {
       tb::set(t.last_i, j.last);
       tb::set(t.result_i, static_cast<uint64_t>(j.result));
       tb::set(t.epoch_i, j.epoch);
+      tb::set(t.empty_i, 0);
       tb::set(t.length_i, j.length);
       tb::set(t.page_i, j.page);
       tb::set(t.page_offset_i, j.offset);
