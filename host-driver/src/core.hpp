@@ -64,7 +64,7 @@ struct MrCore {
 
   std::shared_ptr<PdCore> pd;
   QpCore* qp = nullptr;  // the STag is bound to it
-  DmaBuffer buffer;  // keeps the memory alive while the device may use it
+  DmaBuffer buffer;      // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
   bool live = false;

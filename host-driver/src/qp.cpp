@@ -49,6 +49,8 @@ WcOpcode completion_of(WrOpcode opcode) {
       return IBV_WC_FETCH_ADD;
     case IBV_WR_ATOMIC_WRITE:
       return IBV_WC_ATOMIC_WRITE;
+    case IBV_WR_LOCAL_INV:
+      return IBV_WC_LOCAL_INV;
     default:
       return IBV_WC_SEND;
   }

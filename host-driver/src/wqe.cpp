@@ -26,10 +26,10 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_ATOMIC_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_SEND_WITH_INV:
+    case IBV_WR_LOCAL_INV:
     case RNIC_WR_IMM:
       return {};
     case IBV_WR_SEND_WITH_IMM:
-    case IBV_WR_LOCAL_INV:
     case IBV_WR_BIND_MW:
     case RNIC_WR_VERIFY:
       return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
@@ -151,6 +151,8 @@ std::string_view name_of(WrOpcode opcode) {
       return "Write with Immediate";
     case IBV_WR_SEND_WITH_INV:
       return "Send with Invalidate";
+    case IBV_WR_LOCAL_INV:
+      return "local invalidation";
     case RNIC_WR_IMM:
       return "Immediate Data";
     default:
@@ -171,8 +173,12 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   if (fetches)
     if (auto r = check_fetching(wr); !r) return r;
   const bool is_imm = is_immediate(wr.opcode);
-  if (is_imm && !wr.sg_list.empty())
+  const bool is_local_inv = wr.opcode == IBV_WR_LOCAL_INV;
+  if ((is_imm || is_local_inv) && !wr.sg_list.empty())
     return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, {} has none", wr.wr_id, wr.sg_list.size(),
+                name_of(wr.opcode));
+  if (is_local_inv && is_inline)
+    return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
                 name_of(wr.opcode));
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
   if (!is_inline && !fetches && wr.sg_list.size() > max_sge)
@@ -198,7 +204,7 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
                 : is_imm  ? static_cast<uint32_t>(sizeof wr.imm)
                           : *length;
   head.disposition = is_flush ? wr.flush_type : uint8_t{0};
-  if (!is_send && !is_imm) head.remote_address = wr.remote_addr;
+  if (!is_send && !is_imm && !is_local_inv) head.remote_address = wr.remote_addr;
   if (wr.opcode != IBV_WR_SEND && !is_imm) head.rkey = wr.rkey;
   if (fetches) {
     put_operands(wr, out);

@@ -152,8 +152,8 @@ Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
   const uint64_t page = uint64_t{1} << a.log_page;
   const bool good = a.first_offset < page && a.length >= 1 && a.length <= uint64_t{1} << 48 &&
                     a.first_offset + a.length <= a.pages * page &&
-                    uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl &&
-                    a.reserved1 == 0 && a.reserved2 == 0;
+                    uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.reserved1 == 0 &&
+                    a.reserved2 == 0;
   return good ? Status::kOk : Status::kBadArgument;
 }
 

@@ -217,7 +217,7 @@ void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
 
 void AtomicUnit::left(uint16_t qpn) {
   --inside_[qpn];
-  u_.rdmap->atomic_left(qpn);
+  u_.rdmap->item_left(qpn);
 }
 
 std::string AtomicUnit::waiting_for() const {

@@ -782,33 +782,43 @@ struct TptCheckCommit {
 
 /// A command changed an entry (or was refused): its effect on look-ups read from the next cycle on.
 /// waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
-/// but ddp's invalidate; its entry is closed now, if it was open.
+/// but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of
+/// sq_invalidate, for the request wqe of qpn.
 /// architecture 10
 /// tap_tpt_change in u_tpt.u_update.
 struct TptChangeCommit {
   uint16_t slot = 0;  // 16 bits
   uint8_t waits = 0;  // 1 bit
   uint8_t of_peer = 0;  // 1 bit
+  uint8_t of_sq = 0;  // 1 bit
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t wqe = 0;  // 8 bits
 
   static constexpr std::string_view kName = "tpt_change";
-  static constexpr size_t kBits = 19;
-  static constexpr size_t kValidBit = 18;
+  static constexpr size_t kBits = 44;
+  static constexpr size_t kValidBit = 43;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TptChangeCommit&, const TptChangeCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<18, 1>(w.data(), 1);
-    base::put_bits<2, 16>(w.data(), slot);
-    base::put_bits<1, 1>(w.data(), waits);
-    base::put_bits<0, 1>(w.data(), of_peer);
+    base::put_bits<43, 1>(w.data(), 1);
+    base::put_bits<27, 16>(w.data(), slot);
+    base::put_bits<26, 1>(w.data(), waits);
+    base::put_bits<25, 1>(w.data(), of_peer);
+    base::put_bits<24, 1>(w.data(), of_sq);
+    base::put_bits<8, 16>(w.data(), qpn);
+    base::put_bits<0, 8>(w.data(), wqe);
     return w;
   }
   static TptChangeCommit from_words(const uint32_t* w) {
     TptChangeCommit s;
-    s.slot = static_cast<uint16_t>(base::get_bits<2, 16>(w));
-    s.waits = static_cast<uint8_t>(base::get_bits<1, 1>(w));
-    s.of_peer = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    s.slot = static_cast<uint16_t>(base::get_bits<27, 16>(w));
+    s.waits = static_cast<uint8_t>(base::get_bits<26, 1>(w));
+    s.of_peer = static_cast<uint8_t>(base::get_bits<25, 1>(w));
+    s.of_sq = static_cast<uint8_t>(base::get_bits<24, 1>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
+    s.wqe = static_cast<uint8_t>(base::get_bits<0, 8>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -816,6 +826,9 @@ struct TptChangeCommit {
     fmt::format_to(std::back_inserter(s), "slot={}", slot);
     fmt::format_to(std::back_inserter(s), " waits={}", waits);
     fmt::format_to(std::back_inserter(s), " of_peer={}", of_peer);
+    fmt::format_to(std::back_inserter(s), " of_sq={}", of_sq);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " wqe={}", wqe);
     return s;
   }
 };

@@ -25,7 +25,7 @@ enum class WrOpcode : uint8_t {
   kRdmaRead = 0x4,  // RDMA Read; one SGE.
   kAtomicCmpAndSwp = 0x5,  // Compare and swap; length 48, inline: atomic_operands.
   kAtomicFetchAndAdd = 0x6,  // Fetch and add; length 48, inline: atomic_operands.
-  kLocalInv = 0x7,  // Reserved for memory windows.
+  kLocalInv = 0x7,  // Invalidate an STag of our own: no SGE, not inline, length 0. rkey: the STag.
   kBindMw = 0x8,  // Reserved for memory windows.
   kSendWithInv = 0x9,  // Send with Invalidate; with the solicited flag Send with SE and Invalidate. rkey: the STag of the peer that it invalidates.
   kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
@@ -64,15 +64,16 @@ enum class WcOpcode : uint8_t {
   kRdmaRead = 0x2,  // RDMA Read.
   kCompSwap = 0x3,  // Compare and swap.
   kFetchAdd = 0x4,  // Fetch and add.
+  kLocalInv = 0x6,  // Invalidation of a local STag.
   kFlush = 0x8,  // RDMA Flush.
   kAtomicWrite = 0x9,  // Atomic Write.
   kRecv = 0x80,  // Receive.
   kRecvRdmaWithImm = 0x81,  // Receive that took Immediate Data. byte_len: bytes of the last Write of the QP since its last message on QN 0.
 };
-inline constexpr std::array<WcOpcode, 9> kAllWcOpcode = {{
+inline constexpr std::array<WcOpcode, 10> kAllWcOpcode = {{
     WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kCompSwap,
-    WcOpcode::kFetchAdd, WcOpcode::kFlush, WcOpcode::kAtomicWrite, WcOpcode::kRecv,
-    WcOpcode::kRecvRdmaWithImm}};
+    WcOpcode::kFetchAdd, WcOpcode::kLocalInv, WcOpcode::kFlush, WcOpcode::kAtomicWrite,
+    WcOpcode::kRecv, WcOpcode::kRecvRdmaWithImm}};
 constexpr std::string_view to_string(WcOpcode v) {
   switch (v) {
     case WcOpcode::kSend: return "send";
@@ -80,6 +81,7 @@ constexpr std::string_view to_string(WcOpcode v) {
     case WcOpcode::kRdmaRead: return "rdma_read";
     case WcOpcode::kCompSwap: return "comp_swap";
     case WcOpcode::kFetchAdd: return "fetch_add";
+    case WcOpcode::kLocalInv: return "local_inv";
     case WcOpcode::kFlush: return "flush";
     case WcOpcode::kAtomicWrite: return "atomic_write";
     case WcOpcode::kRecv: return "recv";

@@ -1882,7 +1882,7 @@ using QpAckRdmap = QpAckLlp;
 
 /// Local keys of a WQE, one SGE an item; last ends the WQE. qpn: who asks, for STags that are bound
 /// to a QP. invalidate: may the peer of qpn invalidate the STag? Then tagged_offset and length are
-/// 0 and bounds are not checked.
+/// 0 and bounds are not checked. With rights 0: may QP qpn itself?
 /// architecture 4 (Keys at work)
 /// From qp to tpt.
 struct WqeCheck {
@@ -3036,6 +3036,74 @@ struct Invalidated {
   }
 };
 
+/// A local invalidation: close its STag.
+/// architecture 6
+/// From rdmap to tpt.
+struct SqInvalidate {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t slot = 0;  // 8 bits
+  uint32_t stag = 0;  // 32 bits
+
+  static constexpr std::string_view kName = "sq_invalidate";
+  static constexpr size_t kBits = 56;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const SqInvalidate&, const SqInvalidate&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<40, 16>(w.data(), qpn);
+    base::put_bits<32, 8>(w.data(), slot);
+    base::put_bits<0, 32>(w.data(), stag);
+    return w;
+  }
+  static SqInvalidate from_words(const uint32_t* w) {
+    SqInvalidate s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<40, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<32, 8>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " stag={:#x}", stag);
+    return s;
+  }
+};
+
+/// One for each sq_invalidate, in order: the STag is closed, and nothing through it is in flight.
+/// architecture 6
+/// From tpt to rdmap.
+struct SqInvalidated {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t slot = 0;  // 8 bits
+
+  static constexpr std::string_view kName = "sq_invalidated";
+  static constexpr size_t kBits = 24;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const SqInvalidated&, const SqInvalidated&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<8, 16>(w.data(), qpn);
+    base::put_bits<0, 8>(w.data(), slot);
+    return w;
+  }
+  static SqInvalidated from_words(const uint32_t* w) {
+    SqInvalidated s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<0, 8>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    return s;
+  }
+};
+
 /// A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask for
 /// is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the target; of
 /// result the local sink. Values are integers. right: what the STag needs.
@@ -3308,7 +3376,8 @@ struct RespFetched {
   }
 };
 
-/// The result of an atomic is stored: the request in slot is complete.
+/// The result of an atomic is stored, or a local invalidation is done: the request in slot is
+/// complete.
 /// RFC 7306 section 5
 /// From rdmap to qp.
 struct ResDone {

@@ -64,6 +64,8 @@ constexpr WcOpcode completion_of(WrOpcode op) {
       return WcOpcode::kFetchAdd;
     case WrOpcode::kAtomicWrite:
       return WcOpcode::kAtomicWrite;
+    case WrOpcode::kLocalInv:
+      return WcOpcode::kLocalInv;
     default:
       return WcOpcode::kSend;
   }
@@ -254,10 +256,12 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   const bool is_flush = op == WrOpcode::kFlush;
-  if (op != WrOpcode::kRdmaWrite && !is_send(op) && !is_immediate(op) && !asks_peer(w.opcode))
+  if (op != WrOpcode::kRdmaWrite && !is_send(op) && !is_immediate(op) &&
+      op != WrOpcode::kLocalInv && !asks_peer(w.opcode))
     return true;
   if (is_immediate(op) && (!is_inline || w.num_sge != 0 || w.length != sizeof(uint64_t)))
     return true;
+  if (op == WrOpcode::kLocalInv && (is_inline || w.num_sge != 0 || w.length != 0)) return true;
   if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
   if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
@@ -310,6 +314,7 @@ bool Qp::asks(uint16_t qpn) const {
   const auto w = spec::SqWqe::unpack(unit(qpn, c.sq.taken).bytes());
   if (asks_peer(w.opcode) && c.fin) return false;
   if (bad_header(w, units, c)) return false;
+  if (w.opcode == static_cast<uint8_t>(WrOpcode::kLocalInv)) return true;
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
   const rnic::Payload body = body_of(qpn, units);
   for (size_t i = 0; i < w.num_sge; ++i) {
@@ -365,6 +370,18 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
       return std::nullopt;
     }
   }
+  const bool invalidates = op == WrOpcode::kLocalInv;
+  if (invalidates && tpt_.check({.stag = w.rkey,
+                                 .tagged_offset = 0,
+                                 .length = 0,
+                                 .pd = c.pd,
+                                 .qpn = qpn,
+                                 .rights = 0,
+                                 .invalidate = 1,
+                                 .last = 1}) != spec::TptResult::kOk) {
+    fail_wqe(qpn, after, w, WcStatus::kLocProtErr);
+    return std::nullopt;
+  }
   const uint32_t at = c.win_count++;
   window(qpn, at) = {.index = first,
                      .after = after,
@@ -373,8 +390,8 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
                      .status = {},
                      .length = w.length};
   c.sq.taken = after;
-  ++c.slots;
-  if (asks_peer(w.opcode)) ++c.reads;
+  if (!invalidates) ++c.slots;
+  if (asks_peer(w.opcode) || invalidates) ++c.reads;  // a fence waits for it
   Wqe out;
   out.hdr = {.qpn = qpn,
              .slot = static_cast<uint8_t>((c.win_head + at) % sq_window_),

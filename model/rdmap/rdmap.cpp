@@ -109,6 +109,10 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   const spec::WqeHdr& w = wqe.hdr;
   Qp& q = qps_[w.qpn];
   if (!q.running || q.failed) return std::nullopt;
+  if (w.opcode == spec::WrOpcode::kLocalInv) {
+    out_.sq_invalidate({.qpn = w.qpn, .slot = w.slot, .stag = w.remote_stag});
+    return std::nullopt;
+  }
   TxMessage m;
   m.hdr = {.qpn = w.qpn,
            .source = TxSource::kSq,

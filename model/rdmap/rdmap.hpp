@@ -35,6 +35,8 @@ class Rdmap final : public SegmentJudge {
     virtual void responder_ready(uint16_t qpn) = 0;  // the QP is now in responders()
     /// The old value of an Atomic Response, to be stored in its sink.
     virtual void result(const spec::AtomicReq& result) = 0;
+    /// A local invalidation of the send queue.
+    virtual void sq_invalidate(const spec::SqInvalidate& inv) = 0;
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 

@@ -16,7 +16,8 @@ RdmapUnit::RdmapUnit(Units& u)
       rdmap_(u.sizes, u.tpt->tpt(), *this),
       list_("responder's work list", 4 * u.sizes.num_qps),
       served_(u.sizes.fifo_depth),
-      acks_(u.sizes.num_qps) {
+      acks_(u.sizes.num_qps),
+      invalidations_(u.sizes.num_qps) {
   u.attach(tx_, StageNo::kRdmapTx);
   u.attach(ctl_, StageNo::kRdmapCtl);
   wqe.feeds(tx_);
@@ -114,14 +115,27 @@ void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
   u_.atomic->look();
 }
 
-bool RdmapUnit::waits_for_atomic(uint16_t qpn, Waits what) const {
-  return what == Waits::kAll       ? u_.atomic->busy(qpn)
-         : what == Waits::kResults ? u_.atomic->stores_results(qpn)
-                                   : false;
+void RdmapUnit::sq_invalidate(const spec::SqInvalidate& inv) {
+  ++invalidations_[inv.qpn];
+  const RdmapTiming& t = u_.timing.rdmap;
+  u_.tpt->invalidations.push(inv, u_.now() + t.tx + u_.timing.tpt.invalidate);
 }
 
-void RdmapUnit::atomic_left(uint16_t qpn) {
-  if (acks_[qpn] == Waits::kNothing || waits_for_atomic(qpn, acks_[qpn])) return;
+void RdmapUnit::sq_invalidated(const spec::SqInvalidated& inv) {
+  --invalidations_[inv.qpn];
+  u_.qp->rx_done.push({.qpn = inv.qpn, .kind = spec::DeliverKind::kRead, .slot = inv.slot},
+                      u_.now() + u_.timing.tpt.drained + u_.timing.qp.received);
+  item_left(inv.qpn);
+}
+
+bool RdmapUnit::waits_for(uint16_t qpn, Waits what) const {
+  if (what == Waits::kNothing) return false;
+  return invalidations_[qpn] != 0 ||
+         (what == Waits::kAll ? u_.atomic->busy(qpn) : u_.atomic->stores_results(qpn));
+}
+
+void RdmapUnit::item_left(uint16_t qpn) {
+  if (acks_[qpn] == Waits::kNothing || waits_for(qpn, acks_[qpn])) return;
   acks_[qpn] = Waits::kNothing;
   u_.qp->ack(Qp::Peer::kRdmap, qpn);
 }
@@ -129,7 +143,7 @@ void RdmapUnit::atomic_left(uint16_t qpn) {
 /// When a QP stops, unit atomic drops or finishes its items, so that nothing is stored after the
 /// acknowledgement. A sync waits only for results, a half_close for nothing.
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
-  if (!waits_for_atomic(ack.qpn, waits_)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
+  if (!waits_for(ack.qpn, waits_)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
   acks_[ack.qpn] = waits_;
   u_.atomic->look();
 }

@@ -36,8 +36,10 @@ class RdmapUnit final : private Rdmap::Out {
   /// Response of unit atomic: becomes a message or a failure.
   void atomic_rsp(const spec::AtomicRsp& rsp);
   void resp_fetched(const spec::RespFetched& f);
-  /// atomic has one item less of this QP: acknowledges an order that waited for it.
-  void atomic_left(uint16_t qpn);
+  /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.
+  void item_left(uint16_t qpn);
+  /// A local invalidation is done.
+  void sq_invalidated(const spec::SqInvalidated& inv);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -53,7 +55,7 @@ class RdmapUnit final : private Rdmap::Out {
     RdmapUnit& unit;
   };
   enum class Waits : uint8_t { kNothing, kResults, kAll };
-  bool waits_for_atomic(uint16_t qpn, Waits what) const;
+  bool waits_for(uint16_t qpn, Waits what) const;
   void step_tx();
   void step_ctl();
   void qp_ack_rdmap(const spec::QpAckRdmap& ack) override;
@@ -61,6 +63,7 @@ class RdmapUnit final : private Rdmap::Out {
   void terminate(TxMessage m) override;
   void responder_ready(uint16_t qpn) override;
   void result(const spec::AtomicReq& result) override;
+  void sq_invalidate(const spec::SqInvalidate& inv) override;
 
   Units& u_;
   Rdmap rdmap_;
@@ -73,7 +76,8 @@ class RdmapUnit final : private Rdmap::Out {
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
   bool responder_last_ = false;
   Waits waits_ = Waits::kNothing;  // what the current order waits for in unit atomic
-  std::vector<Waits> acks_;        // by QP: what its acknowledgement waits for in unit atomic
+  std::vector<Waits> acks_;        // by QP: what its acknowledgement waits for in atomic and tpt
+  std::vector<uint32_t> invalidations_;  // by QP: local ones in tpt
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
 };

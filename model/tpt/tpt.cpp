@@ -74,7 +74,9 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
 TptResult Tpt::check(const spec::WqeCheck& c) const { return judge(find(c.stag), c); }
 
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
-  if (e == nullptr || (c.invalidate != 0 && !e->bound)) return TptResult::kStag;
+  if (e == nullptr ||
+      (c.invalidate != 0 && !e->bound && (c.rights & spec::kAccessRemoteInvalidate) != 0))
+    return TptResult::kStag;
   if (e->pd != c.pd || (e->bound && e->qpn != c.qpn)) return TptResult::kAssoc;
   if ((e->rights & c.rights) != c.rights) return TptResult::kRights;
   if (c.invalidate != 0) return TptResult::kOk;
@@ -114,22 +116,28 @@ void Tpt::retired(const spec::Retired& r) {
   turn();
 }
 
-void Tpt::invalidate(const spec::Invalidate& inv) {
-  Entry& e = entries_[slot_of(inv.stag) % entries_.size()];
+void Tpt::invalidate(uint32_t stag, std::optional<spec::SqInvalidated> of) {
+  Entry& e = entries_[slot_of(stag) % entries_.size()];
   ++lookups_;
-  if (e.valid && e.stag == inv.stag) {
+  if (e.valid && e.stag == stag) {
     e.valid = false;
     e.closing = e.invalidated = true;
     e.closed_in = epoch_;
   }
   turn_due_ = true;
-  notes_.push({epoch_, {inv.stag}});
+  notes_.push({epoch_, stag, of});
   turn();
 }
 
 /// Reports the invalidations whose epoch has drained.
 void Tpt::release() {
-  while (!notes_.empty() && has_drained(notes_.front().epoch)) out_.invalidated(notes_.pop().inv);
+  while (!notes_.empty() && has_drained(notes_.front().epoch)) {
+    const Note n = notes_.pop();
+    if (n.of)
+      out_.sq_invalidated(*n.of);
+    else
+      out_.invalidated({n.stag});
+  }
 }
 
 bool Tpt::has_drained(uint8_t epoch) const {

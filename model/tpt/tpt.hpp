@@ -38,6 +38,7 @@ class Tpt final : public Translation {
     virtual ~Out() = default;
     virtual void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) = 0;
     virtual void invalidated(const spec::Invalidated& inv) = 0;
+    virtual void sq_invalidated(const spec::SqInvalidated& inv) = 0;
   };
   Tpt(const spec::Sizes& sizes, Out& out);
 
@@ -54,7 +55,11 @@ class Tpt final : public Translation {
   /// Closes an entry, as destroy_mr does, but keeps its slot for destroy_mr. Out::invalidated()
   /// follows when no extent is in flight that was issued before, in the order of the calls. An
   /// entry that is not open is left as it is.
-  void invalidate(const spec::Invalidate& inv);
+  void invalidate(const spec::Invalidate& inv) { invalidate(inv.stag, {}); }
+  /// The same for the send queue; Out::sq_invalidated() follows.
+  void invalidate(const spec::SqInvalidate& inv) {
+    invalidate(inv.stag, spec::SqInvalidated{.qpn = inv.qpn, .slot = inv.slot});
+  }
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
   spec::TptResult check(const spec::WqeCheck& c) const override;
@@ -89,6 +94,7 @@ class Tpt final : public Translation {
   spec::CmdRsp destroy(Entry& e, bool waits);
   uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }
   void turn();
+  void invalidate(uint32_t stag, std::optional<spec::SqInvalidated> of);
   void release();
   bool has_drained(uint8_t epoch) const;
   static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
@@ -114,7 +120,8 @@ class Tpt final : public Translation {
   uint32_t closing_ = 0;  // closing regions
   struct Note {
     uint8_t epoch = 0;
-    spec::Invalidated inv;
+    uint32_t stag = 0;
+    std::optional<spec::SqInvalidated> of;  // of the send queue; else of the peer
   };
   Ring<Note> notes_;  // invalidations that wait for extents in flight
 };

@@ -2,12 +2,13 @@
 
 #include "admin/admin_unit.hpp"
 #include "ddp/ddp_unit.hpp"
+#include "rdmap/rdmap_unit.hpp"
 
 namespace rnic::model {
 
 TptUnit::TptUnit(Units& u)
     : control("tpt_cmd", 2),
-      invalidations("invalidate", 6 * u.sizes.fifo_depth + 1),
+      invalidations("invalidate", 6 * u.sizes.fifo_depth + u.sizes.num_qps * u.sizes.sq_window),
       u_(u),
       tpt_(u.sizes, *this) {
   u.attach(ctl_, StageNo::kTptCtl);
@@ -20,11 +21,12 @@ void TptUnit::step_ctl() {
   while (invalidations.ready()) {
     if (u_.now() < invalidated_) return ctl_.wake(invalidated_);
     invalidated_ = u_.now() + u_.timing.tpt.invalidations;
-    tpt_.invalidate(invalidations.pop());
+    std::visit([this](const auto& i) { tpt_.invalidate(i); }, invalidations.pop());
   }
 }
 
 void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
+void TptUnit::sq_invalidated(const spec::SqInvalidated& inv) { u_.rdmap->sq_invalidated(inv); }
 
 void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
   u_.admin->answer(rsp, u_.timing.tpt.command);

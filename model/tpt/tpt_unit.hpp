@@ -1,6 +1,8 @@
 // tpt in the timed model: commands. Lookups are calls, charged by their callers: none waits here.
 #pragma once
 
+#include <variant>
+
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -12,7 +14,8 @@ class TptUnit final : private Tpt::Out {
  public:
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
-  Queue<spec::Invalidate> invalidations;  // from ddp
+  using Invalidation = std::variant<spec::Invalidate, spec::SqInvalidate>;
+  Queue<Invalidation> invalidations;  // from ddp and rdmap
   Tpt& tpt() { return tpt_; }
   spec::UnitCount count() const {
     return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
@@ -23,6 +26,7 @@ class TptUnit final : private Tpt::Out {
   void step_ctl();
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
   void invalidated(const spec::Invalidated& inv) override;
+  void sq_invalidated(const spec::SqInvalidated& inv) override;
 
   Units& u_;
   Tpt tpt_;

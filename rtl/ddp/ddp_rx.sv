@@ -21,6 +21,9 @@
 // bytes per cycle.
 // Waits for tpt, for a receive WQE (at most one host read), for rdmap's verdict and for host_if's
 // writes, never for ddp_tx.
+// A segment is looked up only when deliver and its hold have room for it. So what tpt has issued
+// always retires, and an invalidation, which waits for that, never waits for a segment that waits
+// for the invalidation.
 // Bench: tb/ddp/ddp_rx_test.cpp
 module ddp_rx (
   input  logic                         clk_i,
@@ -220,6 +223,15 @@ module ddp_rx (
     .valid_o(rq_take_req_valid_o), .ready_i(rq_take_req_ready_i), .data_o(rq_take_req_o)
   );
 
+  // Segments between ddp_rx_pieces and the report, held ones too.
+  localparam int unsigned MaxInside = (4 + 2) * rnic_pkg::FifoDepth;   // ddp_rx_deliver, ddp_rx_hold
+  logic [15:0] inside_q;
+  logic        begun;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) inside_q <= '0;
+    else         inside_q <= inside_q + 16'(begun) - 16'(rx_out_o && !rx_held_in_o) - 16'(rx_held_out_o);
+  end
+
   logic        entry_valid, entry_ready, entry_asked, entry_recv;
   logic [7:0]  entry_cause, entry_status;
   logic [15:0] entry_length, entry_index;
@@ -227,7 +239,8 @@ module ddp_rx (
 
   ddp_rx_pieces u_pieces (
     .clk_i, .rst_ni,
-    .item_valid_i(item_valid), .item_ready_o(item_ready), .item_qpn_i(item_qpn), .item_cause_i(item_cause),
+    .item_valid_i(item_valid), .item_ready_o(item_ready), .room_i(inside_q < 16'(MaxInside)), .begun_o(begun),
+    .item_qpn_i(item_qpn), .item_cause_i(item_cause),
     .item_tagged_i(item_tagged), .item_recv_i(item_recv), .item_take_i(item_take), .item_last_i(item_last), .item_inval_i(item_inval),
     .item_length_i(item_length), .item_total_i(item_total), .item_over_i(item_over), .item_stag_i(item_stag), .item_to_i(item_to),
     .item_rights_i(item_rights), .item_pd_i(item_pd), .item_persist_i(item_persist),

@@ -29,6 +29,8 @@ module ddp_rx_pieces (
   // from ddp_rx_header
   input  logic         item_valid_i,
   output logic         item_ready_o,
+  input  logic         room_i,           // deliver has room for one more segment
+  output logic         begun_o,          // a segment is in the queues up to deliver
   input  logic [15:0]  item_qpn_i,
   input  logic [7:0]   item_cause_i,
   input  logic         item_tagged_i,
@@ -169,7 +171,9 @@ module ddp_rx_pieces (
     done         = 1'b0;
     case (st_q)
       StIdle: begin
-        if (item_valid && is_tagged) begin
+        if (!room_i) begin
+          st_d = StIdle;
+        end else if (item_valid && is_tagged) begin
           start_tagged = 1'b1;
           st_d         = StEmit;
         end else if (item_valid && is_recv && is_take) begin
@@ -196,6 +200,7 @@ module ddp_rx_pieces (
 
   assign rq_take_rsp_ready_o = start_take;
   assign item_pop            = done;
+  assign begun_o             = done;
   assign entry_persist_o     = persist;
 
   // The result of the take is stored as a cause and a status for the cut.

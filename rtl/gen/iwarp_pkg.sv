@@ -89,6 +89,7 @@ package iwarp_pkg;
     WcoRdmaRead = 8'h2,
     WcoCompSwap = 8'h3,
     WcoFetchAdd = 8'h4,
+    WcoLocalInv = 8'h6,
     WcoFlush = 8'h8,
     WcoAtomicWrite = 8'h9,
     WcoRecv = 8'h80,
@@ -1493,7 +1494,7 @@ package iwarp_pkg;
 
   // Local keys of a WQE, one SGE an item; last ends the WQE. qpn: who asks, for STags that are
   // bound to a QP. invalidate: may the peer of qpn invalidate the STag? Then tagged_offset and
-  // length are 0 and bounds are not checked.
+  // length are 0 and bounds are not checked. With rights 0: may QP qpn itself?
   //   architecture 4 (Keys at work)
   //   from qp to tpt
   localparam int unsigned WqeCheckWidth = 178;
@@ -1925,6 +1926,25 @@ package iwarp_pkg;
     logic [31:0] stag;
   } invalidated_t;
 
+  // A local invalidation: close its STag.
+  //   architecture 6
+  //   from rdmap to tpt
+  localparam int unsigned SqInvalidateWidth = 56;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [7:0] slot;
+    logic [31:0] stag;
+  } sq_invalidate_t;
+
+  // One for each sq_invalidate, in order: the STag is closed, and nothing through it is in flight.
+  //   architecture 6
+  //   from tpt to rdmap
+  localparam int unsigned SqInvalidatedWidth = 24;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [7:0] slot;
+  } sq_invalidated_t;
+
   // A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask
   // for is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the
   // target; of result the local sink. Values are integers. right: what the STag needs.
@@ -2060,7 +2080,8 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } resp_fetched_t;
 
-  // The result of an atomic is stored: the request in slot is complete.
+  // The result of an atomic is stored, or a local invalidation is done: the request in slot is
+  // complete.
   //   RFC 7306 section 5
   //   from rdmap to qp
   localparam int unsigned ResDoneWidth = 24;
@@ -2340,15 +2361,19 @@ package iwarp_pkg;
 
   // A command changed an entry (or was refused): its effect on look-ups read from the next cycle
   // on. waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no
-  // command, but ddp's invalidate; its entry is closed now, if it was open.
+  // command, but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of
+  // sq_invalidate, for the request wqe of qpn.
   //   architecture 10
   //   tap_tpt_change in u_tpt.u_update; simulation only
-  localparam int unsigned TptChangeCommitWidth = 19;
+  localparam int unsigned TptChangeCommitWidth = 44;
   typedef struct packed {
     logic valid;
     logic [15:0] slot;
     logic waits;
     logic of_peer;
+    logic of_sq;
+    logic [15:0] qpn;
+    logic [7:0] wqe;
   } tpt_change_commit_t;
 
   // An operation of qp_retire begins. op: 0 wr_done, 1 Read done, 2 receive done, 3 a WQE's own

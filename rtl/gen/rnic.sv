@@ -308,6 +308,12 @@ module rnic (
   // tpt -> ddp
   logic invalidated_valid, invalidated_ready;
   iwarp_pkg::invalidated_t invalidated;
+  // rdmap -> tpt
+  logic sq_invalidate_valid, sq_invalidate_ready;
+  iwarp_pkg::sq_invalidate_t sq_invalidate;
+  // tpt -> rdmap
+  logic sq_invalidated_valid, sq_invalidated_ready;
+  iwarp_pkg::sq_invalidated_t sq_invalidated;
   // rdmap -> atomic
   logic atomic_req_valid, atomic_req_ready;
   iwarp_pkg::atomic_req_t atomic_req;
@@ -757,6 +763,12 @@ module rnic (
     .invalidated_valid_o(invalidated_valid),
     .invalidated_ready_i(invalidated_ready),
     .invalidated_o(invalidated),
+    .sq_invalidate_valid_i(sq_invalidate_valid),
+    .sq_invalidate_ready_o(sq_invalidate_ready),
+    .sq_invalidate_i(sq_invalidate),
+    .sq_invalidated_valid_o(sq_invalidated_valid),
+    .sq_invalidated_ready_i(sq_invalidated_ready),
+    .sq_invalidated_o(sq_invalidated),
     .qn1_xlate_valid_i(qn1_xlate_valid),
     .qn1_xlate_ready_o(qn1_xlate_ready),
     .qn1_xlate_i(qn1_xlate),
@@ -856,6 +868,12 @@ module rnic (
     .rx_verdict_valid_o(rx_verdict_valid),
     .rx_verdict_ready_i(rx_verdict_ready),
     .rx_verdict_o(rx_verdict),
+    .sq_invalidate_valid_o(sq_invalidate_valid),
+    .sq_invalidate_ready_i(sq_invalidate_ready),
+    .sq_invalidate_o(sq_invalidate),
+    .sq_invalidated_valid_i(sq_invalidated_valid),
+    .sq_invalidated_ready_o(sq_invalidated_ready),
+    .sq_invalidated_i(sq_invalidated),
     .atomic_req_valid_o(atomic_req_valid),
     .atomic_req_ready_i(atomic_req_ready),
     .atomic_req_o(atomic_req),

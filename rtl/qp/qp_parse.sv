@@ -26,6 +26,8 @@
 //   Flush         not enabled on the stream; disposition not 1 to 3 (it is 0 in all others)
 //   atomic        not enabled; ord 0; not inline; length not 48; its sink not of 8 bytes
 //   Atomic Write  not enabled; ord 0; not inline; length not 8
+//   local inv.    inline; an SGE; a length. It asks the peer nothing, but counts as a request: a
+//                 fence waits for it. It takes no slot of ddp.
 //
 // After the peer's FIN the peer answers no request. Such a WQE is not issued, and the QP fails as
 // lost (wr_flush_err, for qp_emit). A key whose check was sent before the total turned out wrong is
@@ -123,7 +125,7 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
@@ -135,6 +137,7 @@ module qp_parse #(
   assign is_flush  = hdr_q.opcode == iwarp_pkg::WrFlush;
   assign is_atomic = hdr_q.opcode == iwarp_pkg::WrAtomicCmpAndSwp || hdr_q.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign is_store  = hdr_q.opcode == iwarp_pkg::WrAtomicWrite;
+  assign is_linv   = hdr_q.opcode == iwarp_pkg::WrLocalInv;
   assign asks_peer = is_read || is_flush || is_atomic || is_store;   // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
@@ -142,7 +145,7 @@ module qp_parse #(
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
-    malformed = !(is_write || is_send || is_imm || asks_peer) || hdr_q.flags[7:4] != '0 ||
+    malformed = !(is_write || is_send || is_imm || is_linv || asks_peer) || hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
                 (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
@@ -151,6 +154,7 @@ module qp_parse #(
                                ord_q == '0 || (!is_read && !persist_q) ||
                                (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) || sge.length != 32'd8)) ||
                                (is_store && hdr_q.length != 32'd8);
+    if (is_linv) malformed = malformed || is_inline || hdr_q.num_sge != '0 || hdr_q.length != '0;
     if (is_imm) malformed = malformed || !is_inline || hdr_q.num_sge != '0 || hdr_q.length != 32'd8;
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
@@ -205,7 +209,7 @@ module qp_parse #(
   assign check_in.length        = key_q.length;
   assign check_in.pd            = pd_q;
   assign check_in.qpn           = 16'(qpn_q);
-  assign check_in.invalidate    = 1'b0;
+  assign check_in.invalidate    = is_linv;
   assign check_in.rights        = is_read ? rnic_pkg::AccessLocalWrite : 16'd0;
   assign check_in.last          = state_q == StEnd;
   stream_reg #(.Width(iwarp_pkg::WqeCheckWidth)) u_check (
@@ -313,8 +317,8 @@ module qp_parse #(
       avail_q  <= avail_q - 7'(hdr_q.units);
       wqes_q   <= wqes_q - 4'd1;
       tail_q   <= tail_q + 1'b1;
-      issued_q <= issued_q + 5'd1;
-      if (asks_peer) {reads_q, pending_q} <= {reads_q + 7'd1, pending_q + 7'd1};
+      issued_q <= issued_q + 5'(!is_linv);
+      if (asks_peer || is_linv) {reads_q, pending_q} <= {reads_q + 7'd1, pending_q + 7'd1};
       first_q  <= 1'b0;
     end
     if (take || go_on) begin
@@ -355,6 +359,10 @@ module qp_parse #(
         key_q      <= sge;
         key_held_q <= 1'b1;
         asked_q    <= asked_q || key_held_q;
+      end
+      if (is_linv) begin
+        key_q      <= {hdr_q.rkey, 96'd0};
+        key_held_q <= 1'b1;
       end
       if (beat_done) begin
         left_q      <= left_q - 9'(keep);

@@ -67,6 +67,7 @@ module qp_retire_cqe #(
         3'd4:    entry.opcode = iwarp_pkg::WcoFetchAdd;
         3'd5:    entry.opcode = iwarp_pkg::WcoCompSwap;
         3'd6:    entry.opcode = iwarp_pkg::WcoAtomicWrite;
+        3'd7:    entry.opcode = iwarp_pkg::WcoLocalInv;
         default: entry.opcode = iwarp_pkg::WcoSend;
       endcase
     end

@@ -17,7 +17,7 @@
 // Waits: see rdmap_core. Receive waits for transmit only while errors are queued for ddp, and ddp
 // always takes a Terminate.
 // Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
-// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
+// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_inv, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
 // rdmap_ack, rdmap_room.
 // Decision: docs/decisions/0009-rdmap-pipeline.md. Model: model/rdmap/rdmap.hpp.
 // Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
@@ -64,6 +64,12 @@ module rdmap (
   output logic atomic_rsp_ready_o,
   input  iwarp_pkg::atomic_rsp_t atomic_rsp_i,
   // from and to tpt
+  output logic sq_invalidate_valid_o,
+  input  logic sq_invalidate_ready_i,
+  output iwarp_pkg::sq_invalidate_t sq_invalidate_o,
+  input  logic sq_invalidated_valid_i,
+  output logic sq_invalidated_ready_o,
+  input  iwarp_pkg::sq_invalidated_t sq_invalidated_i,
   output logic resp_check_valid_o,
   input  logic resp_check_ready_i,
   output iwarp_pkg::resp_check_t resp_check_o,
@@ -135,7 +141,7 @@ module rdmap (
   // --- core
   logic ctl_free, ctl_done, stopped, dead, verdict_valid, work_valid, head_req, head_req_ready;
   logic head_valid, head_ok, fail, fail_ready, fail_done, job_valid, job_q_valid, job_q_ready;
-  logic sq_valid, sq_drop, sq_own, sq_q_valid, sq_q_ready, q_drop, q_own;
+  logic sq_valid, sq_drop, sq_own, sq_inv, sq_q_valid, sq_q_ready, q_drop, q_own, q_inv;
   logic [15:0]  qpn, head_qpn;
   logic [HeadW-1:0] head;
   logic [JobW-1:0]  job, job_q;
@@ -167,7 +173,7 @@ module rdmap (
     .free_waits_i(frees != '0),
     .wqe_valid_i(wh_valid), .wqe_ready_o(wh_ready), .wqe_i(wh), .sge_valid_i(sge_valid),
     .sge_ready_o(sge_ready), .sge_i(sge),
-    .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_o(sq), .sq_data_o(sq_data),
+    .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_inv_o(sq_inv), .sq_o(sq), .sq_data_o(sq_data),
     .sq_left_i(sq_q_valid && sq_q_ready),
     .term_valid_o(job_valid), .term_o(job), .term_left_i(job_q_valid && job_q_ready)
   );
@@ -178,9 +184,9 @@ module rdmap (
     .clk_i, .rst_ni, .valid_i(verdict_valid), .ready_o(verdict_room), .data_i(verdict),
     .valid_o(rx_verdict_valid_o), .ready_i(rx_verdict_ready_i), .data_o(rx_verdict_o), .count_o()
   );
-  stream_fifo #(.Width(iwarp_pkg::TxMessageHdrWidth + 416 + 2), .Depth(QueueDepth), .Reserved(1'b1)) u_sq (
-    .clk_i, .rst_ni, .valid_i(sq_valid), .ready_o(sq_room), .data_i({sq_drop, sq_own, sq, sq_data}),
-    .valid_o(sq_q_valid), .ready_i(sq_q_ready), .data_o({q_drop, q_own, q_sq, q_data}), .count_o()
+  stream_fifo #(.Width(iwarp_pkg::TxMessageHdrWidth + 416 + 3), .Depth(QueueDepth), .Reserved(1'b1)) u_sq (
+    .clk_i, .rst_ni, .valid_i(sq_valid), .ready_o(sq_room), .data_i({sq_drop, sq_own, sq_inv, sq, sq_data}),
+    .valid_o(sq_q_valid), .ready_i(sq_q_ready), .data_o({q_drop, q_own, q_inv, q_sq, q_data}), .count_o()
   );
   stream_fifo #(.Width(JobW), .Depth(QueueDepth), .Reserved(1'b1)) u_jobs (
     .clk_i, .rst_ni, .valid_i(job_valid), .ready_o(job_room), .data_i(job),
@@ -188,7 +194,8 @@ module rdmap (
   );
 
   // --- responder
-  logic resp_valid, resp_ready, request_in, request_out;
+  logic resp_valid, resp_ready, request_in, request_out, stored_valid, stored_ready;
+  iwarp_pkg::res_done_t stored;
   logic [1:0] response_in, response_passed;
   iwarp_pkg::tx_message_hdr_t resp_msg;
   logic [127:0] resp_data;
@@ -198,7 +205,7 @@ module rdmap (
     .fetched_valid_i(resp_fetched_valid_i), .fetched_ready_o(resp_fetched_ready_o), .fetched_i(resp_fetched_i),
     .atomic_req_valid_o, .atomic_req_ready_i, .atomic_req_o, .atomic_dead_valid_o, .atomic_dead_ready_i, .atomic_dead_o,
     .atomic_rsp_valid_i, .atomic_rsp_ready_o, .atomic_rsp_i,
-    .res_done_valid_o, .res_done_ready_i, .res_done_o,
+    .res_done_valid_o(stored_valid), .res_done_ready_i(stored_ready), .res_done_o(stored),
     .ask_i(ask), .ask_qpn_i(ask_qpn), .idle_o(idle),
     .work_valid_i(work_valid), .work_qpn_i(qpn),
     .head_req_valid_o(head_req), .head_req_ready_i(head_req_ready), .head_req_qpn_o(head_qpn),
@@ -223,10 +230,13 @@ module rdmap (
   );
 
   // --- transmit
+  logic inv_valid, inv_ready, inv_done_valid, inv_done_ready, unused_index;
+  iwarp_pkg::sq_invalidate_t inv;
+  iwarp_pkg::res_done_t      inv_done;
   logic wqe_out, response_out, term_out;
   rdmap_tx u_tx (
     .clk_i, .rst_ni,
-    .sq_valid_i(sq_q_valid), .sq_ready_o(sq_q_ready), .sq_drop_i(q_drop), .sq_own_i(q_own),
+    .sq_valid_i(sq_q_valid), .sq_ready_o(sq_q_ready), .sq_drop_i(q_drop), .sq_own_i(q_own), .sq_inv_i(q_inv),
     .sq_i(q_sq), .sq_data_i(q_data),
     .body_valid_i(body_valid), .body_ready_o(body_ready), .body_i(body),
     .resp_valid_i(resp_valid), .resp_ready_o(resp_ready), .resp_i(resp_msg),
@@ -236,7 +246,20 @@ module rdmap (
     .hdr_valid_o(tx_message_hdr_valid_o), .hdr_ready_i(tx_message_hdr_ready_i),
     .hdr_o(tx_message_hdr_o),
     .beat_valid_o(tx_message_valid_o), .beat_ready_i(tx_message_ready_i), .beat_o(tx_message_o),
+    .inv_valid_o(inv_valid), .inv_ready_i(inv_ready), .inv_o(inv),
     .sq_done_o(wqe_out), .resp_done_o(response_out), .term_done_o(term_out)
+  );
+
+  rdmap_inv u_inv (
+    .clk_i, .rst_ni, .inv_valid_i(inv_valid), .inv_ready_o(inv_ready), .inv_i(inv),
+    .sq_invalidate_valid_o, .sq_invalidate_ready_i, .sq_invalidate_o,
+    .sq_invalidated_valid_i, .sq_invalidated_ready_o, .sq_invalidated_i,
+    .done_valid_o(inv_done_valid), .done_ready_i(inv_done_ready), .done_o(inv_done)
+  );
+  stream_arb #(.Width(iwarp_pkg::ResDoneWidth), .N(2)) u_done (
+    .clk_i, .rst_ni, .valid_i({inv_done_valid, stored_valid}), .ready_o({inv_done_ready, stored_ready}),
+    .data_i({inv_done, stored}),
+    .valid_o(res_done_valid_o), .ready_i(res_done_ready_i), .data_o(res_done_o), .index_o(unused_index)
   );
 
   // --- acknowledge orders
@@ -244,9 +267,9 @@ module rdmap (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),
     .done_i(ctl_done), .drains_i(stopped), .qpn_i(qpn),
-    .in_i({resp_valid && resp_ready, response_in[1], result_valid, term_valid && term_ready, job_valid,
+    .in_i({inv_valid, resp_valid && resp_ready, response_in[1], result_valid, term_valid && term_ready, job_valid,
            response_in[0], request_in, wqe_hdr_valid_i && wqe_hdr_ready_o}),
-    .out_i({response_out, response_passed[1], result_out, term_out, job_out, response_passed[0], request_out, wqe_out}),
+    .out_i({inv_done_valid && inv_done_ready, response_out, response_passed[1], result_out, term_out, job_out, response_passed[0], request_out, wqe_out}),
     .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
     .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
   );
@@ -258,9 +281,9 @@ module rdmap (
     .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
     .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
     .stalled_i(|({qp_ack_rdmap_valid_o, qp_error_valid_o, tx_message_hdr_valid_o,
-                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o} &
+                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o, sq_invalidate_valid_o} &
                  ~{qp_ack_rdmap_ready_i, qp_error_ready_i, tx_message_hdr_ready_i,
-                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i})),
+                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i, sq_invalidate_ready_i})),
     .count_o
   );
 

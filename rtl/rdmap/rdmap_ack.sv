@@ -2,7 +2,8 @@
 //
 //   ctl --> rdmap_core --done--> half_close: at once
 //    |                     \---> start, stop: when everything inside at that time has drained
-//    \---> sync: when the results of atomics have drained (rdmap_core does not get the order)
+//    \---> sync: when WQEs, results of atomics and local invalidations have drained (rdmap_core does
+//          not get the order)
 //
 // Paths that start and stop drain:
 //
@@ -10,6 +11,7 @@
 //   request served --> leaves rdmap_read, response --> to rdmap_tx --> sent by rdmap_tx
 //   error decided  --> leaves rdmap_term, Terminate --> sent by rdmap_tx
 //   result of an atomic --> stored, and taken by qp
+//   local invalidation (after its WQE has left) --> done, and taken by qp
 //   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> sent by rdmap_tx
 //
 // 1. A counter per path is enough, because each path except the last keeps its order. The counter
@@ -39,9 +41,9 @@ module rdmap_ack (
   input  logic drains_i,                 // it is a start or stop
   input  logic [15:0] qpn_i,
   // A bit each for WQE, request, response, error, Terminate, result, response of an atomic,
-  // response in rdmap_tx. in_i: one has entered; out_i: one has left.
-  input  logic [7:0] in_i,
-  input  logic [7:0] out_i,
+  // response in rdmap_tx, local invalidation. in_i: one has entered; out_i: one has left.
+  input  logic [8:0] in_i,
+  input  logic [8:0] out_i,
   // from and to rdmap_atomic
   output logic ask_o,
   output logic [15:0] ask_qpn_o,
@@ -61,18 +63,19 @@ module rdmap_ack (
   logic [15:0] qpn_q;
 
   localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5,
-                          Atomic = 6, Sent = 7;
-  logic [7:0] mark, through, none;
+                          Atomic = 6, Sent = 7, Inv = 8;
+  logic [8:0] mark, through, none;
   logic       idle_q, sync_q;
   assign mark[Wqe]      = state_q != StDrain;
   assign mark[Request]  = state_q != StDrain;
   assign mark[Response] = state_q != StDrain || !through[Request];
   assign mark[Atomic]   = state_q != StDrain || !idle_q;
   assign mark[Sent]     = state_q != StDrain || !through[Request] || !through[Response] || !idle_q || !through[Atomic];
+  assign mark[Inv]      = state_q != StDrain || !through[Wqe];
   assign mark[Error]    = state_q != StDrain;
   assign mark[Result]   = state_q != StDrain;
   assign mark[Term]     = state_q != StDrain || !through[Error];
-  for (genvar i = 0; i < 8; i++) begin : gen_way
+  for (genvar i = 0; i < 9; i++) begin : gen_way
     logic [7:0] inside_d, inside_q, left_q;   // inside; of those, the ones that an order waits for
     assign inside_d   = inside_q + 8'(in_i[i]) - 8'(out_i[i]);
     assign through[i] = left_q == '0;
@@ -93,7 +96,7 @@ module rdmap_ack (
     case (state_q)
       StFree:  if (taken_i) state_d = sync_i ? StDrain : StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
-      StDrain: if (sync_q ? through[Result] : through == '1 && idle_q) state_d = StAck;
+      StDrain: if (sync_q ? through[Result] && through[Wqe] && through[Inv] : through == '1 && idle_q) state_d = StAck;
       StAck:   if (ack_ready_i) state_d = StFree;
       default: state_d = StFree;
     endcase

@@ -90,6 +90,7 @@ module rdmap_core #(
   output logic sq_valid_o,
   output logic sq_drop_o,
   output logic sq_own_o,
+  output logic sq_inv_o,
   output iwarp_pkg::tx_message_hdr_t sq_o,
   output logic [415:0] sq_data_o,
   input  logic sq_left_i,
@@ -139,8 +140,9 @@ module rdmap_core #(
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
     .wqe_is_request_i(wqe_is_request), .sge_valid_i
   );
-  logic wqe_is_request;   // the WQE becomes a request on QN 1: rdmap_wqe has split off its body
-  assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead ||
+  // The WQE becomes a request on QN 1, or a local invalidation: rdmap_wqe has split off its body.
+  logic wqe_is_request;
+  assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead || wqe_i.opcode == iwarp_pkg::WrLocalInv ||
                           wqe_i.opcode == iwarp_pkg::WrFlush || wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
@@ -437,7 +439,7 @@ module rdmap_core #(
   assign sq_drop_o  = !alive;
   rdmap_message u_message (
     .wqe_i(d_wqe_q), .own_i(d_sge_q), .msn_i(d_msn_q), .qpn_i(d_deed_q.qpn),
-    .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
+    .inv_o(sq_inv_o), .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
   );
 
   logic unused_bits;

@@ -7,6 +7,7 @@
 //   Flush Request         QN 1, own 20 bytes: the peer's STag, length, TO, flags
 //   Atomic Request        QN 1, own 52 bytes: the Request Identifier is the message's MSN
 //                         (RFC 7306 5.2)
+//   local invalidation    no message: inv_o, and its STag in the header
 //   Atomic Write Request  QN 1, own 24 bytes: the peer's STag, length 8, TO, the value
 //
 // Combinational.
@@ -21,6 +22,7 @@ module rdmap_message #(
   input  logic [OwnW-1:0] own_i,         // of a request: RNIC_RDMAP_OWN_T
   input  logic [31:0] msn_i,             // of a request
   input  logic [15:0] qpn_i,
+  output logic inv_o,                    // no message, but a local invalidation of hdr_o.stag
   output logic own_o,                    // the body is data_o, not the WQE's body
   output iwarp_pkg::tx_message_hdr_t hdr_o,
   output logic [415:0] data_o            // byte 0 in [7:0]
@@ -42,7 +44,7 @@ module rdmap_message #(
     bytes   = 32'd28;
     request = {own.stag, own.to, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to, 192'h0};
     case (wqe_i.opcode)
-      iwarp_pkg::WrRdmaRead: ;
+      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrLocalInv: ;
       iwarp_pkg::WrFlush: begin
         opcode  = iwarp_pkg::OpFlushRequest;
         bytes   = 32'd20;
@@ -63,6 +65,7 @@ module rdmap_message #(
     endcase
   end
 
+  assign inv_o = wqe_i.opcode == iwarp_pkg::WrLocalInv;
   always_comb begin
     hdr_o           = '0;
     hdr_o.qpn       = qpn_i;
@@ -84,6 +87,7 @@ module rdmap_message #(
       end
       iwarp_pkg::WrSend:
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
+      iwarp_pkg::WrLocalInv: hdr_o.stag = wqe_i.remote_stag;
       iwarp_pkg::WrSendWithInv: begin
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSeInv : iwarp_pkg::OpSendInv;
         hdr_o.stag   = wqe_i.remote_stag;

@@ -1,7 +1,8 @@
 // rdmap_tx: merges the messages of send queue, responder and Terminate into one stream for ddp.
 //
 //   send queue: with the WQE's body, own bytes, dropped --+
-//   response, one beat                                    +--> [ round robin ] --> tx_message(_hdr)
+//   response, one beat                                    +--> [ round robin ] --> tx_message(_hdr),
+//                                                         |                        rdmap_inv
 //   Terminate, one beat                                   +
 //
 // A message's header is sent first, then its beats. The next message is picked with the last beat.
@@ -20,6 +21,7 @@ module rdmap_tx (
   output logic sq_ready_o,
   input  logic sq_drop_i,
   input  logic sq_own_i,                 // a request on QN 1: its body is sq_data_i
+  input  logic sq_inv_i,                 // own, and no message: a local invalidation
   input  iwarp_pkg::tx_message_hdr_t sq_i,
   input  logic [415:0] sq_data_i,
   // bodies, from rdmap_wqe
@@ -43,6 +45,10 @@ module rdmap_tx (
   output logic beat_valid_o,
   input  logic beat_ready_i,
   output iwarp_pkg::beat_t beat_o,
+  // to rdmap_inv
+  output logic inv_valid_o,
+  input  logic inv_ready_i,
+  output iwarp_pkg::sq_invalidate_t inv_o,
   // to rdmap_ack: a message is sent or dropped
   output logic sq_done_o,
   output logic resp_done_o,
@@ -59,14 +65,17 @@ module rdmap_tx (
   logic [2:0] request, grant, source_q;    // a bit each: send queue, responder, Terminate
   logic [1:0] next_q, index;
   logic       any, pick, done, dropped, nothing;
-  assign request = {term_valid_i, resp_valid_i, sq_valid_i};
+  assign request = {term_valid_i, resp_valid_i, sq_valid_i && (!sq_inv_i || inv_ready_i)};
   round_robin #(.N(3)) u_pick (
     .request_i(request), .start_i(next_q), .any_o(any), .onehot_o(grant), .index_o(index)
   );
   assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
   assign dropped = state_q == StDrop && body_valid_i && body_i.last;
   assign pick    = (state_q == StPick || done) && any;
-  assign nothing = pick && grant[0] && sq_drop_i && sq_own_i;  // a dropped request has no beat left
+  // A dropped request has no beat left; a local invalidation goes to rdmap_inv.
+  assign nothing = pick && grant[0] && sq_own_i && (sq_drop_i || sq_inv_i);
+  assign inv_valid_o = pick && grant[0] && sq_inv_i && !sq_drop_i;
+  assign inv_o       = {sq_i.qpn, sq_i.slot, sq_i.stag};
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;

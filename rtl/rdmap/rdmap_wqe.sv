@@ -1,4 +1,4 @@
-// rdmap_wqe: splits the bodies of WQEs. A request on QN 1 gives rdmap_core its sink (a Read's first
+// rdmap_wqe: splits the bodies of WQEs. A request on QN 1, or a local invalidation, gives rdmap_core its sink (a Read's first
 // SGE) and its operands, zero where it has none. Every other WQE gives rdmap_tx its beats.
 //
 //   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
@@ -60,7 +60,8 @@ module rdmap_wqe #(
   assign is_atomic = hdr_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                      hdr_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign is_write  = hdr_i.opcode == iwarp_pkg::WrAtomicWrite;
-  assign kind_in   = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush || is_atomic || is_write,
+  assign kind_in   = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush ||
+                      hdr_i.opcode == iwarp_pkg::WrLocalInv || is_atomic || is_write,
                       hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write};
   assign hdr_ready_o = hdr_ready && kind_in_ready;
   stream_fifo #(.Width(iwarp_pkg::WqeHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (

@@ -8,7 +8,8 @@
 //
 // Invariants:
 //  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
-//     bounds), in 65-bit arithmetic. An invalidation has no bounds, and needs an STag that is bound.
+//     bounds), in 65-bit arithmetic. An invalidation has no bounds; by the peer (rights), it needs an STag that is
+//     bound.
 //  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
 //     carries the epoch in which the entry was closed, or an earlier one.
 //  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read
@@ -145,7 +146,7 @@ module tpt_entry #(
     s4_length_q  <= length;
     s4_slot_q    <= slot_q;
     s4_entry_q   <= entry;
-    bad_stag_q   <= !e_valid || e_stag != stag || (invalidate && !e_bound);
+    bad_stag_q   <= !e_valid || e_stag != stag || (invalidate && !e_bound && (rights & rnic_pkg::AccessRemoteInvalidate) != '0);
     bad_pd_q     <= e_pd != pd || (e_bound && e_qpn != qpn[QpW-1:0]);
     bad_rights_q <= |(rights & ~e_rights);
     end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};

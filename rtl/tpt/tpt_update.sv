@@ -63,6 +63,13 @@ module tpt_update #(
   output logic inv_done_valid_o,
   input  logic inv_done_ready_i,
   output iwarp_pkg::invalidated_t inv_done_o,
+  // from and to rdmap
+  input  logic sq_valid_i,
+  output logic sq_ready_o,
+  input  iwarp_pkg::sq_invalidate_t sq_i,
+  output logic sq_done_valid_o,
+  input  logic sq_done_ready_i,
+  output iwarp_pkg::sq_invalidated_t sq_done_o,
   // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
@@ -107,6 +114,8 @@ module tpt_update #(
 
   iwarp_pkg::tpt_cmd_t       cmd_q;
   logic                      inv_q, take_cmd, take_inv;   // inv_q: cmd_q is an invalidation
+  logic                      take_sq, sq_q;               // sq_q: of the send queue, that of name_q
+  iwarp_pkg::sq_invalidated_t name_q;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
   // Precomputed so that a lookup adds once, and only high halves. The origin is computed in three
@@ -193,19 +202,24 @@ module tpt_update #(
   // not_open: an invalidation that finds nothing to close
   assign closes   = state_q == StClose && !frees;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
-  assign turn     = turn_due_q && old_empty && state_q != StClose && !inv_done_valid_o;
+  assign turn     = turn_due_q && old_empty && state_q != StClose && !ripe;
   assign drained = note_q != epoch_q && (note_q != epoch_q - 2'd1 || old_empty);
   assign frees   = !inv_q && (closing_q ? drained : all_empty);
 
   // Notes of invalidations.
   localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
-  logic note_valid, note_room;
+  // Both kinds in one queue, in the order of their closes; each ends at its own output.
+  logic note_valid, note_room, oldest_sq, ripe;
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
-  stream_fifo #(.Width(2 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
-    .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room), .data_i({epoch_q, cmd_q.object}),
-    .valid_o(note_valid), .ready_i(inv_done_valid_o && inv_done_ready_i), .data_o({oldest, inv_done_o}), .count_o(unused_notes)
+  stream_fifo #(.Width(3 + iwarp_pkg::SqInvalidatedWidth + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
+    .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room),
+    .data_i({epoch_q, sq_q, name_q, cmd_q.object}),
+    .valid_o(note_valid), .ready_i(ripe && (oldest_sq ? sq_done_ready_i : inv_done_ready_i)),
+    .data_o({oldest, oldest_sq, sq_done_o, inv_done_o}), .count_o(unused_notes)
   );
-  assign inv_done_valid_o = note_valid && oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty);
+  assign ripe             = note_valid && oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty);
+  assign inv_done_valid_o = ripe && !oldest_sq;
+  assign sq_done_valid_o  = ripe && oldest_sq;
 
   // --- control
   iwarp_pkg::admin_status_e   status_d, status_q;
@@ -287,8 +301,13 @@ module tpt_update #(
   end
 
   // The two take turns: inv_q is the kind of the last one.
-  assign take_inv     = state_q == StIdle && !clear_busy && inv_valid_i && note_room && !(cmd_valid_i && inv_q);
-  assign inv_ready_o  = state_q == StIdle && !clear_busy && note_room && !(cmd_valid_i && inv_q);
+  // Among invalidations, the peer's and our own take turns as well: sq_q.
+  logic may_inv;
+  assign may_inv      = state_q == StIdle && !clear_busy && note_room && !(cmd_valid_i && inv_q);
+  assign inv_ready_o  = may_inv && !(sq_valid_i && !sq_q);
+  assign sq_ready_o   = may_inv && !(inv_valid_i && sq_q);
+  assign take_sq      = sq_valid_i && sq_ready_o;
+  assign take_inv     = (inv_valid_i && inv_ready_o) || take_sq;
   assign cmd_ready_o  = state_q == StIdle && !clear_busy && !take_inv;
   assign take_cmd     = cmd_valid_i && cmd_ready_o;
   assign find_valid_o = state_q == StFind;
@@ -322,6 +341,7 @@ module tpt_update #(
     if (!rst_ni) begin
       state_q     <= StIdle;
       inv_q       <= 1'b0;
+      sq_q        <= 1'b0;
       epoch_q     <= '0;
       turn_due_q  <= 1'b0;
       flight0_q   <= '0;
@@ -329,6 +349,7 @@ module tpt_update #(
     end else begin
       state_q     <= state_d;
       if (take_cmd || take_inv) inv_q <= take_inv;
+      if (take_inv) sq_q <= take_sq;
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
       if (turn) epoch_q <= epoch_q + 2'd1;
@@ -343,7 +364,8 @@ module tpt_update #(
       cmd_q <= cmd_i;
       if (take_inv) begin
         cmd_q.opcode <= iwarp_pkg::CmdDestroyMr;
-        cmd_q.object <= inv_i.stag;
+        cmd_q.object <= take_sq ? sq_i.stag : inv_i.stag;
+        name_q       <= {sq_i.qpn, sq_i.slot};
       end
     end
     // StWrite comes four cycles after the command; 39 bits at once were the longest path of the
@@ -373,7 +395,7 @@ module tpt_update #(
   logic                          tap_judged;
   assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) || not_open;
   assign tap_tpt_change = {tap_judged || (state_q == StWrite && stag_high != '0) || state_q == StClose,
-                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q};
+                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q && !sq_q, inv_q && sq_q, name_q};
 
   // A lookup of the previous epoch may appear once more after a turn: it read its entry in the
   // turn's own cycle. One that comes later was not counted in time.

@@ -229,6 +229,14 @@ void Steps::step(const spec::QpRetireCommit& c) {
         qp_.rx_done(done);
         return retire_done(c.qpn);
       }
+      const auto own = std::ranges::find_if(own_invalidations_, [&c](const Invalidation& i) {
+        return i.qpn == c.qpn && i.slot == c.slot;
+      });
+      if (c.op == kReadDone && own != own_invalidations_.end()) {
+        invalidation_told(own_invalidations_, own);
+        qp_.rx_done({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = c.slot});
+        return retire_done(c.qpn);
+      }
       // Reports of other QPs pass one that waits for an invalidation.
       const auto done = take_of(rx_dones_, c.qpn, "qp_retire",
                                 c.op == kReadDone ? "a finished Read" : "a received message");
@@ -237,7 +245,10 @@ void Steps::step(const spec::QpRetireCommit& c) {
           (c.op == kReadDone && done->slot != c.slot))
         return tally_.differ("qp_retire: QP {}: RTL retires operation {} slot {} / model {}", c.qpn,
                              c.op, c.slot, done->describe());
-      if (done->kind == spec::DeliverKind::kInvalidate) invalidation_told(*done);
+      if (done->kind == spec::DeliverKind::kInvalidate)
+        invalidation_told(invalidations_,
+                          std::ranges::find(invalidations_, static_cast<uint32_t>(done->immediate),
+                                            &Invalidation::stag));
       qp_.rx_done(*done);
       return retire_done(c.qpn);
     }

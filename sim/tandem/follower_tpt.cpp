@@ -65,7 +65,8 @@ void Steps::step(const spec::TptCheckCommit& c) {
 }
 
 void Steps::step(const spec::TptChangeCommit& c) {
-  if (c.of_peer != 0) return invalidate_now(c);
+  if (c.of_peer != 0) return invalidate_now(invalidations_, c);
+  if (c.of_sq != 0) return invalidate_now(own_invalidations_, c);
   auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kTpt)];
   if (waiting.empty())
     return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
@@ -92,43 +93,37 @@ void Steps::step(const spec::TptChangeCommit& c) {
 
 /// A Send with Invalidate is delivered. Its completion may not come before invalidate_now().
 void Steps::invalidate(const spec::Invalidate& inv) {
-  invalidations_.push_back({inv.stag});
+  invalidations_.push_back({.stag = inv.stag});
   ddp_.rx.invalidated();
 }
 
 /// The RTL closes the entry of the oldest invalidation that it has not closed.
-void Steps::invalidate_now(const spec::TptChangeCommit& c) {
-  const auto at =
-      std::ranges::find_if(invalidations_, [](const Invalidation& i) { return !i.number; });
-  if (at == invalidations_.end())
-    return tally_.differ(
-        "tpt_change: RTL invalidates region {}; model has delivered no Send for it", c.slot);
+void Steps::invalidate_now(std::deque<Invalidation>& edge, const spec::TptChangeCommit& c) {
+  const auto at = std::ranges::find_if(edge, [](const Invalidation& i) { return !i.number; });
+  if (at == edge.end())
+    return tally_.differ("tpt_change: RTL invalidates region {}; model has no {} for it", c.slot,
+                         c.of_sq != 0 ? "work request" : "delivered Send");
   const uint32_t slot = tpt_.slot_of(at->stag);
   if ((slot & 0xffff) != c.slot)
     return tally_.differ("tpt_change: RTL invalidates region {} / model {} (STag {:#x})", c.slot,
                          slot, at->stag);
   at->number = in_flight_.close();
   if (tpt_.check({.stag = at->stag}) != spec::TptResult::kStag) closed_[slot] = at->number;
-  tpt_.invalidate({at->stag});
+  tpt_.invalidate(spec::Invalidate{at->stag});
 }
 
-/// The RTL reports the Send: its STag is closed, and nothing through it is in flight.
-void Steps::invalidation_told(const spec::RxDone& done) {
-  const auto stag = static_cast<uint32_t>(done.immediate);
-  const auto at =
-      std::ranges::find_if(invalidations_, [stag](const auto& i) { return i.stag == stag; });
-  if (at == invalidations_.end() || !at->number)
-    return tally_.differ("qp_retire: QP {}: RTL reports that STag {:#x} is invalidated; it is open",
-                         done.qpn, stag);
-  if (!surely_in_flight().none_before(*at->number))
-    tally_.differ(
-        "qp_retire: QP {}: RTL reports that STag {:#x} is invalidated; model has extents "
-        "in flight from before",
-        done.qpn, stag);
-  if (const auto it = closed_.find(tpt_.slot_of(stag));
-      it != closed_.end() && it->second == at->number)
+/// The RTL reports it as done: its STag is closed, and nothing through it is in flight.
+void Steps::invalidation_told(std::deque<Invalidation>& edge,
+                              std::deque<Invalidation>::iterator told) {
+  if (told == edge.end())
+    return tally_.differ("qp_retire: RTL reports an invalidation that the model has not");
+  if (!told->number || !surely_in_flight().none_before(*told->number))
+    tally_.differ("qp_retire: RTL reports that STag {:#x} is invalidated; {}", told->stag,
+                  told->number ? "model has extents in flight from before" : "it is open");
+  if (const auto it = closed_.find(tpt_.slot_of(told->stag));
+      told->number && it != closed_.end() && it->second == told->number)
     it->second.reset();
-  invalidations_.erase(at);
+  edge.erase(told);
 }
 
 /// Translates. The extents carry a number of in_flight_, in place of tpt's own epoch.

@@ -19,6 +19,7 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DdpUlpduCommit& x) { o.payload_.ulpdu(x); }
     void operator()(const spec::TptCheckCommit& x) { o.payload_.look_up(x); }
     void operator()(const spec::AtomicWordCommit& x) { o.payload_.word(x); }
+    void operator()(const spec::TptChangeCommit& x) { o.payload_.change(x); }
     // No rule depends on these.
     void operator()(const spec::DdpRxCommit&) {}
     void operator()(const spec::DdpAckCommit&) {}
@@ -33,7 +34,6 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DdpDropCommit&) {}
     void operator()(const spec::RdmapResponseCommit&) {}
     void operator()(const spec::RdmapAtomicCommit&) {}
-    void operator()(const spec::TptChangeCommit&) {}
     void operator()(const spec::QpRqTakeCommit&) {}
     void operator()(const spec::QpIssueCommit&) {}
     void operator()(const spec::SqFetchCommit&) {}

@@ -144,6 +144,11 @@ void PayloadOrder::word(const spec::AtomicWordCommit& c) {
   if (c.op == spec::AtomicOp::kResult && c.performed != 0) ++qps_[c.qpn].old_values;
 }
 
+/// A local invalidation has closed its STag.
+void PayloadOrder::change(const spec::TptChangeCommit& c) {
+  if (c.of_sq != 0) qps_[c.qpn].closed.insert(c.wqe);
+}
+
 /// The commit does not report whether it is of an atomic. It is of the oldest Read if the data of
 /// that Read are placed, else of an atomic whose old value was decided.
 void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
@@ -168,7 +173,9 @@ void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
 
 void PayloadOrder::retire(const spec::QpRetireCommit& c) {
   Qp& qp = qps_[c.qpn];
-  if (c.op == 1) {
+  if (c.op == 1 && qp.closed.erase(c.slot) != 0) {
+    findings_.judged("local invalidations done");
+  } else if (c.op == 1) {
     read_done(c.qpn, qp);
   } else if (c.op == 2) {
     std::optional<std::string> why = "no end of a Send was judged";

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "backend/device.hpp"
@@ -42,6 +43,7 @@ class PayloadOrder {
   void operation(const spec::RdmapOpCommit& c);
   void retire(const spec::QpRetireCommit& c);
   void word(const spec::AtomicWordCommit& c);
+  void change(const spec::TptChangeCommit& c);
   void event(const spec::QpStateCommit& c);
   void segment(const spec::DdpSegmentCommit& c);
   void ulpdu(const spec::DdpUlpduCommit& c);
@@ -77,7 +79,8 @@ class PayloadOrder {
     Serial last = 0;                  // newest judged segment with payload
     std::deque<Answered> reads;
     std::deque<Serial> receives;
-    uint64_t old_values = 0;  // decided by unit atomic, not yet matched to a done one
+    std::set<uint8_t> closed;  // local invalidations whose STag is closed, by slot
+    uint64_t old_values = 0;   // decided by unit atomic, not yet matched to a done one
     std::deque<std::string>
         suspects;  // receives that await their CQE: the violation if it reports success
     std::deque<Request> requests;

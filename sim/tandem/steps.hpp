@@ -170,6 +170,14 @@ class Steps final : private model::HostIf::Out,
     std::optional<uint8_t> slot;  // of a result: the request that it completes
     model::ExtentList extents;
   };
+  // By a Send of the peer, from its delivery until its completion; and by the send queue, from its
+  // WQE in rdmap.
+  struct Invalidation {
+    uint32_t stag = 0;
+    uint16_t qpn = 0;
+    uint8_t slot = 0;
+    std::optional<uint8_t> number = {};  // of close(), once the RTL has closed the entry
+  };
   struct Fires {                    // of an event: how often it came due since its last entry
     uint32_t firm = 0, merged = 0;  // merged: an earlier entry may cover it
   };
@@ -225,7 +233,9 @@ class Steps final : private model::HostIf::Out,
   void look_due(uint16_t qpn) override;
 
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
-  void invalidated(const spec::Invalidated&) override {}  // the RTL reports it by qp_retire
+  // The RTL reports these by qp_retire.
+  void invalidated(const spec::Invalidated&) override {}
+  void sq_invalidated(const spec::SqInvalidated&) override {}
 
   void qp_ack_rdmap(const spec::QpAckRdmap& a) override {
     acks_.push_back({model::Qp::Peer::kRdmap, a.qpn});
@@ -234,6 +244,9 @@ class Steps final : private model::HostIf::Out,
   void terminate(model::TxMessage m) override;
   void responder_ready(uint16_t qpn) override { ready_.push_back(qpn); }
   void result(const spec::AtomicReq& r) override { results_.push_back(r); }
+  void sq_invalidate(const spec::SqInvalidate& i) override {
+    own_invalidations_.push_back({.stag = i.stag, .qpn = i.qpn, .slot = i.slot});
+  }
 
   void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_ddp_.push_back(a); }
   void tx_want(const spec::TxWant& want) override;
@@ -313,8 +326,8 @@ class Steps final : private model::HostIf::Out,
   spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out);
   bool may_go(uint32_t slot, uint32_t stag) const;
   InFlight surely_in_flight() const;
-  void invalidate_now(const spec::TptChangeCommit& c);
-  void invalidation_told(const spec::RxDone& done);
+  void invalidate_now(std::deque<Invalidation>& edge, const spec::TptChangeCommit& c);
+  void invalidation_told(std::deque<Invalidation>& edge, std::deque<Invalidation>::iterator told);
   void give_back(model::ExtentList& extents);
   void drop_open(size_t client);
   void hand_out();
@@ -338,11 +351,7 @@ class Steps final : private model::HostIf::Out,
   InFlight in_flight_;  // through tpt_: Extent::epoch is its number
   // Closed regions by slot, with the number of close(); none once nothing before it is in flight.
   std::map<uint32_t, std::optional<uint8_t>> closed_;
-  struct Invalidation {  // by a Send of the peer, from its delivery until its completion
-    uint32_t stag = 0;
-    std::optional<uint8_t> number = {};  // of close(), once the RTL has closed the entry
-  };
-  std::deque<Invalidation> invalidations_;
+  std::deque<Invalidation> invalidations_, own_invalidations_;
   Asked wqe_checks_, resp_checks_, translations_;
   model::Rdmap rdmap_;
   model::Ddp ddp_;

@@ -686,6 +686,43 @@ TYPED_TEST(DdpRxTest, StopWaitsForAHeldReport) {
   });
 }
 
+/// tpt invalidates when every extent that it has issued has come back. None of them may be of a
+/// segment that waits behind the held report: 150 Sends of one QP follow a Send with Invalidate.
+TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    auto& d = this->dut;
+    constexpr uint16_t kSends = 150;
+    w.start_qp(1);
+    for (uint16_t i = 0; i < kSends; i++) w.wqes[1].push_back(wqe(i, {8}));
+    w.hold_places = true;
+    const auto all = [](const auto& by_epoch) { return by_epoch[0] + by_epoch[1]; };
+    std::optional<uint64_t> waits_for;  // extents that had been issued when it was asked for
+    d.invalidate.on_item([&](const spec::Invalidate&) { waits_for = all(w.given); });
+    for (uint16_t i = 0; i < kSends; i++) {
+      Bytes u = untagged(i == 0 ? 4 : kSend, true, 0, i + 1U, 0, Bytes(8, 1));
+      if (i == 0) u[4] = 0x40;
+      spec::RxVerdict v = kPlaceRecv;
+      if (i == 0) v.deliver = spec::DeliverKind::kInvalidate, v.immediate = 0x4000;
+      w.receive(1, u, v);
+    }
+    for (unsigned i = 0; i < 800; i++) d.advance();  // the queues are full
+    for (unsigned i = 0; i < 40000 && d.rx_done.size() < kSends; i++) {
+      if (w.held_places > 0) w.release_place();
+      if (waits_for && all(w.used) + all(w.dropped) >= *waits_for) {
+        d.invalidated.put({0x4000});
+        waits_for.reset();
+      }
+      d.advance();
+    }
+    const auto done = d.rx_done.take_all();
+    ASSERT_EQ(done.size(), kSends) << "a deadlock";
+    for (uint16_t i = 0; i < kSends; i++) EXPECT_EQ(done[i].index, i);
+    w.placed.clear();
+    (void)d.rx_segment.take_all();
+  });
+}
+
 /// An STag that may not be invalidated is the peer's error; its receive stays for the flush.
 /// requirements.md section 7
 TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {

@@ -318,8 +318,7 @@ TEST_F(Post, BuilderIsAllOrNothing) {
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   Qp qp = rts_qp(kWide);
-  for (const WrOpcode op :
-       {IBV_WR_SEND_WITH_IMM, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, RNIC_WR_VERIFY}) {
+  for (const WrOpcode op : {IBV_WR_SEND_WITH_IMM, IBV_WR_BIND_MW, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -333,7 +332,6 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
             Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_local_inv(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_bind_mw(1); }), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.alloc_mw()), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.create_srq()), Errc::kNotSupported);
@@ -386,6 +384,24 @@ TEST_F(Post, SendWithInvalidateNamesAKeyOfThePeer) {
   EXPECT_BYTES(sq(qp, 1).first(32),
                "09 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 "
                "05 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+}
+
+// The WQE of queues.yaml, typed: opcode 7, our STag in rkey, no SGE, length 0.
+TEST_F(Post, ALocalInvalidationNamesOneKey) {
+  Qp qp = rts_qp(kWide);
+  qp.wr_start();
+  qp.wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+  qp.wr_local_inv(0xaabbccdd);
+  ASSERT_TRUE(qp.wr_complete());
+  EXPECT_BYTES(sq(qp, 0).first(48),
+               "07 03 01 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "dd cc bb aa 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+  const Sge sge{0x1000, 8, 1};
+  EXPECT_EQ(errc(qp.post_send({.sg_list = {&sge, 1}, .opcode = IBV_WR_LOCAL_INV})),
+            Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send({.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_INLINE})),
+            Errc::kInvalidArgument);
 }
 
 // The WQE of queues.yaml, typed: opcode 14, one unit, no SGE, the range, and verbs' bits of the

@@ -92,15 +92,14 @@ void starts(std::vector<Attempt>& all) {
 
 void regions(std::vector<Attempt>& all, uint32_t slot, const spec::AdminMrArgs& good) {
   using A = spec::AdminMrArgs;
-  spoil<A>(
-      all, AdminOpcode::kCreateMr, slot, good,
-      {[](A& a) { a.log_page = 11; }, [](A& a) { a.log_page = 22; },
-       [](A& a) { a.rights = 0x8000; }, [](A& a) { a.rights = spec::kAccessRemoteWrite; },
-       [](A& a) { a.length = 0; }, [](A& a) { a.first_offset = 4096; },
-       [](A& a) { a.first_offset = 1; }, [](A& a) { ++a.length; }, [](A& a) { a.pages = 0; },
-       [](A& a) { a.pages = 1; }, [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.qpn = 1; },
-       [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
-       [](A& a) { a.page_list += 8; }});  // its second entry is no page address
+  spoil<A>(all, AdminOpcode::kCreateMr, slot, good,
+           {[](A& a) { a.log_page = 11; }, [](A& a) { a.log_page = 22; },
+            [](A& a) { a.rights = 0x8000; }, [](A& a) { a.rights = spec::kAccessRemoteWrite; },
+            [](A& a) { a.length = 0; }, [](A& a) { a.first_offset = 4096; },
+            [](A& a) { a.first_offset = 1; }, [](A& a) { ++a.length; }, [](A& a) { a.pages = 0; },
+            [](A& a) { a.pages = 1; }, [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.qpn = 1; },
+            [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
+            [](A& a) { a.page_list += 8; }});  // its second entry is no page address
   spoil<A>(all, AdminOpcode::kCreateMr, slot, good,
            {[](A& a) { a.pd = 4; }, [](A& a) { a.pd = kFreePd; }}, Errc::kNotFound);
 }

@@ -205,6 +205,10 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
          h.num_sge = 0;
          h.disposition = 1;
        }},
+      {"local invalidation with a length", [](auto& h) { h.opcode = 7, h.num_sge = 0; }},
+      {"local invalidation with an SGE", [](auto& h) { h.opcode = 7, h.length = 0; }},
+      {"local invalidation inline",
+       [](auto& h) { h.opcode = 7, h.num_sge = 0, h.length = 0, h.flags |= 8; }},
       {"Read inline", [](auto& h) { h.flags |= 8; }, WrOpcode::kRdmaRead},
       {"Read with 2 SGEs", [](auto& h) { h.num_sge = 2; }, WrOpcode::kRdmaRead},
       {"Read, length", [](auto& h) { h.length--; }, WrOpcode::kRdmaRead},

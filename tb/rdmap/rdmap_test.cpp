@@ -1157,6 +1157,42 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
 
 // A stopped and restarted QP is still in the work list. The head of its first request comes at any
 // distance after the request, and has the request's watermark.
+// A local invalidation becomes no message: it goes to tpt, and is reported when tpt is done. A stop
+// waits for it; a QP that has stopped drops it.
+TYPED_TEST(RdmapRtlTest, LocalInvalidations) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& d = this->dut;
+    this->run_qp(kQp, this->params());
+    const auto post = [&](uint8_t slot, uint32_t stag) {
+      d.wqe_hdr.put({.qpn = kQp, .slot = slot, .opcode = WrOpcode::kLocalInv, .remote_stag = stag});
+      d.wqe.put_packet({});
+    };
+    const Message send = this->post({.qpn = kQp, .slot = 1, .opcode = WrOpcode::kSend}, {});
+    post(2, 0xaabbcc01);
+    post(3, 0xaabbcc02);
+    const Message last = this->post({.qpn = kQp, .slot = 4, .opcode = WrOpcode::kSend}, {});
+    this->expect_message(send);
+    this->expect_message(last);
+    for (const uint8_t slot : Some<uint8_t>{2, 3})
+      EXPECT_EQ(d.sq_invalidate.take(),
+                (spec::SqInvalidate{.qpn = kQp, .slot = slot, .stag = 0xaabbcbffU + slot}));
+    d.settle();
+    EXPECT_TRUE(d.res_done.empty());
+    d.sq_invalidated.put({.qpn = kQp, .slot = 2});
+    EXPECT_EQ(d.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 2}));
+    d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = kQp, .params = {}});
+    EXPECT_FALSE(d.qp_ack.try_take(200)) << "one is with tpt";
+    d.sq_invalidated.put({.qpn = kQp, .slot = 3});
+    EXPECT_EQ(d.res_done.take().slot, 3);
+    EXPECT_EQ(d.qp_ack.take().qpn, kQp);
+    post(5, 0xaabbcc05);
+    d.settle();
+    EXPECT_TRUE(d.sq_invalidate.empty());
+    this->expect_silence();
+  });
+}
+
 TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
   const uint32_t room = TypeParam::sizes().fifo_depth;  // requests that are served at once
   each_pace([&](Pace pace) {

@@ -268,6 +268,118 @@ TEST_P(InvalidateTest, NothingIsPlacedAfterTheReport) {
   });
 }
 
+/// A local invalidation: its completion, the key that is gone for the peer and for ourselves, in
+/// order with a fence. A key that is not ours to invalidate fails the request.
+TEST_P(InvalidateTest, OfOurOwnKeys) {
+  in_child([this] {
+    World w({.kind = GetParam()});
+    uint32_t key = 0, sink_key = 0;
+    uint64_t sink = 0;
+    bool gone = false;
+    w.run(
+        [&](Host& h) {
+          client(h, [&](Host&, Endpoint& e) {
+            greet(h, e);
+            h.until("the server's memory", [&] { return sink_key != 0; });
+            Region shared = h.region(8192, Host::kAll, kAt);
+            Region lent = lend(h, e, kLend, kAt + 0x10000);
+            fill(shared.buffer.bytes(), 5);
+            // A Read into the region, fenced off: it is placed before the key is closed.
+            (void)e.read(shared.sge(0, 4000), sink_key, sink);
+            (void)e.post({{.opcode = IBV_WR_LOCAL_INV,
+                           .send_flags = IBV_SEND_FENCE,
+                           .rkey = shared.mr.rkey()},
+                          {.opcode = IBV_WR_LOCAL_INV, .rkey = lent.mr.rkey()}});
+            h.until_complete(e, "three");
+            ASSERT_EQ(e.done.size(), 3u);
+            for (const Wc& wc : e.done) EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+            EXPECT_EQ(e.done[1].opcode, IBV_WC_LOCAL_INV);
+            EXPECT_EQ(wrong({shared.at(0), 4000}, 8), 0u);
+            fill(shared.buffer.bytes(), 5);
+            key = shared.mr.rkey();
+            ready = true;
+            EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kDdpTaggedStag));
+            EXPECT_EQ(wrong(shared.buffer.bytes(), 5), 0u);
+            must(shared.mr.dereg(), "dereg");
+            must(lent.mr.dereg(), "dereg");
+            gone = true;
+          });
+        },
+        [&](Host& h) {
+          h.open();
+          Endpoint& e = h.endpoint();
+          be_greeted(h, e);
+          const Region data = h.region(8192);
+          fill(data.buffer.bytes(), 8);
+          sink = data.mr.addr();
+          sink_key = data.mr.rkey();
+          h.until("the client", [&] { return ready; });
+          (void)e.write(data.sge(0, 64), key, kAt);
+          (void)h.event();
+          h.until_complete(e, "the end");
+          server_done = true;
+          h.until("the client's end", [&] { return client_done; });
+        });
+  });
+}
+
+/// Each fails its request with a local protection error, and so the QP: a key that does not exist,
+/// of another PD, bound to another QP, invalidated before. Its neighbours go on.
+TEST_P(InvalidateTest, KeysThatWeMayNotInvalidate) {
+  for (size_t which = 0; which < 4; ++which) {
+    SCOPED_TRACE(which);
+    ready = server_done = client_done = false;
+    in_child([&] {
+      World w({.kind = GetParam()});
+      w.run(
+          [&](Host& h) {
+            client(h, [&](Host&, Endpoint& e) {
+              greet(h, e);
+              Endpoint& other = h.endpoint();
+              greet(h, other);
+              Pd foreign = must(h.context.alloc_pd(), "a PD");
+              const Region theirs = h.region_of(foreign, 4096);
+              Region bound = lend(h, other), own = lend(h, e, kLend, kAt + 0x10000);
+              const std::array keys{own.mr.rkey() ^ 0x100, theirs.mr.rkey(), bound.mr.rkey(),
+                                    own.mr.rkey()};
+              ready = true;
+              const auto inv = [](uint32_t k) {
+                return SendWr{.opcode = IBV_WR_LOCAL_INV, .rkey = k};
+              };
+              if (which == 3) {
+                (void)e.post({inv(keys[3])});
+                h.until_complete(e, "the first");
+                e.done.clear();
+              }
+              (void)e.post({inv(keys[which]), inv(own.mr.rkey())});
+              h.until_complete(e, "the end");
+              ASSERT_EQ(e.done.size(), 2u);
+              EXPECT_EQ(e.done[0].status, IBV_WC_LOC_PROT_ERR);
+              EXPECT_EQ(e.done[0].opcode, IBV_WC_LOCAL_INV);
+              EXPECT_EQ(e.done[1].status, IBV_WC_WR_FLUSH_ERR);
+              (void)h.event();
+              (void)other.post({inv(bound.mr.rkey())});  // still open, and of this QP
+              h.until_complete(other, "the other's");
+              EXPECT_EQ(other.done.back().status, IBV_WC_SUCCESS);
+              must(other.connection.disconnect(), "disconnect");
+            });
+          },
+          [&](Host& h) {
+            h.open();
+            Endpoint& e = h.endpoint();
+            be_greeted(h, e);
+            Endpoint& other = h.endpoint();
+            be_greeted(h, other);
+            h.until("the client", [&] { return ready; });
+            (void)h.event();
+            h.follow_disconnect(other);
+            server_done = true;
+            h.until("the client's end", [&] { return client_done; });
+          });
+    });
+  }
+}
+
 /// The driver's words: EINVAL without a QP, destroy() of the QP takes its regions along.
 TEST_P(InvalidateTest, RegionsOfAQp) {
   in_child([this] {

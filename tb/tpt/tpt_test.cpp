@@ -350,6 +350,38 @@ TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
   });
 }
 
+/// Invalidations of the send queue and of the peer end in the order of their closes. Our own needs
+/// no right and no binding.
+TYPED_TEST(TptTest, InvalidationsOfBothSides) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    const uint32_t a = w.create(1, this->plain()), b = w.create(2, this->plain(32));
+    for (const uint16_t pd : {uint16_t{7}, uint16_t{8}})
+      for (const uint32_t stag : {a, a ^ 1})
+        w.ask_wqe({{.stag = stag, .pd = pd, .qpn = 5, .invalidate = 1}});
+    w.ask_rx({w.region(a).item(a, 0, 5000)});
+    w.finish(false);
+    const auto held = w.rx_held;
+    w.rx_held.clear();
+    d.sq_invalidate.put({.qpn = 5, .slot = 3, .stag = a});
+    d.settle();
+    d.invalidate.put({b});
+    d.sq_invalidate.put({.qpn = 6, .slot = 4, .stag = a});  // closed already
+    d.settle();
+    EXPECT_TRUE(d.sq_invalidated.empty());
+    EXPECT_TRUE(d.invalidated.empty());
+    for (const auto& e : held) w.retire_rx(e);
+    EXPECT_EQ(d.sq_invalidated.take(), (spec::SqInvalidated{.qpn = 5, .slot = 3}));
+    EXPECT_EQ(d.invalidated.take().stag, b);
+    EXPECT_EQ(d.sq_invalidated.take(), (spec::SqInvalidated{.qpn = 6, .slot = 4}));
+    for (const uint32_t stag : {a, b}) {
+      w.destroy_begin(stag);
+      EXPECT_EQ(w.destroyed(stag).status, AdminStatus::kOk);
+      w.forget(stag);
+    }
+  });
+}
+
 /// Invalidations and commands in random order, with extents that retire late: each ends, in order,
 /// and never before the extents of its entry.
 TYPED_TEST(TptTest, InvalidationsAtRandom) {

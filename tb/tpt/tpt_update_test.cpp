@@ -34,6 +34,8 @@ struct UpdateDut : RtlDut<V> {
   StreamOut<spec::TptCmdRsp> rsp = RNIC_OUT(*this, rsp, spec::TptCmdRsp);
   StreamIn<spec::Invalidate> inv = RNIC_IN(*this, inv, spec::Invalidate);
   StreamOut<spec::Invalidated> inv_done = RNIC_OUT(*this, inv_done, spec::Invalidated);
+  StreamIn<spec::SqInvalidate> sq = RNIC_IN(*this, sq, spec::SqInvalidate);
+  StreamOut<spec::SqInvalidated> sq_done = RNIC_OUT(*this, sq_done, spec::SqInvalidated);
 };
 
 /// The rest of tpt, and the users of extents.
@@ -136,7 +138,9 @@ class Around final : public Port {
       answering_ = !is_inv_;  // an invalidation has no response
     }
     if (t.cmd_valid_i != 0 && t.cmd_ready_o != 0) is_inv_ = false;
-    if (t.inv_valid_i != 0 && t.inv_ready_o != 0) is_inv_ = true;
+    if ((t.inv_valid_i != 0 && t.inv_ready_o != 0) || (t.sq_valid_i != 0 && t.sq_ready_o != 0))
+      is_inv_ = true;
+    if (t.sq_done_valid_o != 0 && t.sq_done_ready_i != 0) invalidated++;
     if (t.inv_done_valid_o != 0 && t.inv_done_ready_i != 0) {
       invalidated++;
       EXPECT_FALSE(any_open(slot_of[t.inv_done_o]))
@@ -267,8 +271,11 @@ TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
             around.slot_of[s.stag] = n;
           }
         } else if (s.state == Slot::kOpen && rng.percent(30)) {
-          dut.inv.put({s.stag});
-          ASSERT_TRUE(dut.run_until([&] { return !dut.inv.busy(); }));
+          if (rng.percent(50))
+            dut.inv.put({s.stag});
+          else
+            dut.sq.put({.qpn = 1, .slot = static_cast<uint8_t>(n), .stag = s.stag});
+          ASSERT_TRUE(dut.run_until([&] { return !dut.inv.busy() && !dut.sq.busy(); }));
           s.state = Slot::kClosing;
         } else if (s.state == Slot::kOpen && rng.percent(40)) {
           EXPECT_EQ(order(AdminOpcode::kQueryMr, s.stag, n).status, AdminStatus::kOk);
@@ -277,6 +284,7 @@ TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
         }
         for (uint64_t i = rng.below(60); i != 0; i--) dut.advance();
         (void)dut.inv_done.take_all();
+        (void)dut.sq_done.take_all();
         if (testing::Test::HasFailure()) return;
       }
       around.lookups = 0;

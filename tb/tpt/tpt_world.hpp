@@ -194,7 +194,8 @@ class TptWorld {
     const auto it = regions_.find(c.stag);
     if (it == regions_.end()) return spec::TptResult::kStag;
     const Region& r = it->second;
-    if (c.invalidate != 0 && !r.bound) return spec::TptResult::kStag;
+    if (c.invalidate != 0 && !r.bound && (c.rights & spec::kAccessRemoteInvalidate) != 0)
+      return spec::TptResult::kStag;
     if (c.pd != r.pd || (r.bound && c.qpn != r.qpn)) return spec::TptResult::kAssoc;
     if ((c.rights & ~r.rights) != 0) return spec::TptResult::kRights;
     if (c.invalidate != 0) return spec::TptResult::kOk;

@@ -154,6 +154,10 @@ class Qp {
   /// access through it is left. RFC 5040 5.3. The peer's completion has IBV_WC_WITH_INV.
   void wr_send_inv(uint32_t rkey);
   void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
+  /// Invalidates an STag of this host: it is closed at once, and the request completes when no
+  /// access through it is left. The region then only waits for its dereg(). Earlier requests of
+  /// this QP that use the key must have completed; with IBV_SEND_FENCE it waits for the Reads and
+  /// atomics among them.
   void wr_local_inv(uint32_t rkey);
   void wr_bind_mw(uint32_t rkey);
 

@@ -141,8 +141,9 @@ struct SendWr {
   std::span<const Sge> sg_list{};
   WrOpcode opcode = IBV_WR_SEND;
   uint32_t send_flags = 0;
-  uint64_t remote_addr = 0;   ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
-  uint32_t rkey = 0;          ///< of Send with Invalidate: the STag of the peer to invalidate
+  uint64_t remote_addr = 0;  ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
+  uint32_t rkey =
+      0;  ///< the STag that a Send with Invalidate (the peer's) or local_inv (ours) invalidates
   uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
   uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one bit
   /// Write with Immediate, Immediate Data: 8 bytes, the most significant one first on the wire.
