@@ -99,6 +99,60 @@ void wrong_with_others_behind(bool key, uint64_t seed) {
   });
 }
 
+/// A Send with Invalidate while payload reads are in flight, so that its report is held; Sends of its
+/// QP and of another one follow.
+void invalidation_with_others_behind(uint64_t seed) {
+  in_child([=] {
+    World w({.kind = {"rtl_stall", "model"}, .settings = {"stall_percent=5"}, .seed = seed});
+    constexpr unsigned kSends = 6;
+    uint32_t key = 0, sink = 0;
+    uint64_t sink_at = 0;
+    bool ready = false, done = false, served = false;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(65536);
+          std::array<Endpoint*, 3> all{};
+          for (Endpoint*& e : all) {
+            h.connect(*(e = &h.endpoint()));
+            (void)e->send(std::span<const Sge>{});
+            for (unsigned i = 0; i <= kSends; ++i) (void)e->receive(data.sge(0, 16));
+          }
+          const Mr lent = must(all[0]->qp.reg_mr(data.buffer, IBV_ACCESS_LOCAL_WRITE |
+                                                                  RNIC_ACCESS_REMOTE_INVALIDATE),
+                               "a bound region");
+          h.until("the server", [&] { return sink != 0; });
+          for (unsigned i = 0; i < 8; ++i) (void)all[2]->write(data.sge(0, 30000), sink, sink_at);
+          key = lent.rkey();
+          ready = true;
+          h.until("every Send", [&] {
+            return all[0]->receives_outstanding() == 0 && all[1]->receives_outstanding() == 1;
+          });
+          done = true;
+          h.until("the server's end", [&] { return served; });
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(65536);
+          std::array<Endpoint*, 3> all{};
+          for (Endpoint*& e : all) {
+            e = &h.endpoint();
+            (void)e->receive(std::span<const Sge>{});
+            h.accept(*e);
+            h.until_complete(*e, "the greeting");
+          }
+          sink_at = data.mr.addr();
+          sink = data.mr.rkey();
+          h.until("the client", [&] { return ready; });
+          (void)all[0]->post({{.opcode = IBV_WR_SEND_WITH_INV, .rkey = key}});
+          for (unsigned i = 0; i < kSends; ++i)
+            for (unsigned k = 0; k < 2; ++k) (void)all[k]->send(data.sge(0, 8));
+          h.until("the client's end", [&] { return done; });
+          served = true;
+        });
+  });
+}
+
 TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   const Folder folder;
   setenv("RNIC_COVERAGE_TO", (folder / "rtl").c_str(), 1);
@@ -106,6 +160,7 @@ TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     wrong_with_others_behind(true, seed);
     wrong_with_others_behind(false, seed);
+    invalidation_with_others_behind(seed);
   }
   unsetenv("RNIC_COVERAGE_TO");
   const auto points = met(folder.path());
