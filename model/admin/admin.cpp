@@ -44,14 +44,14 @@ void Admin::configure(const spec::DevCfg& cfg) {
 }
 
 void Admin::doorbell(const spec::AdminDoorbell& db) {
-  // An index before the newest one arrived late: threads of a host may share the ring.
+  // A doorbell with an index before the newest one is late: threads of a host may share the ring.
   const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(db.index - producer_));
   if (ahead >= 0) producer_ = db.index;
   if (rung_.awaited()) rung_.give(true);
 }
 
-/// Fetches, checks, executes and answers commands. A failed access to the ring ends the sequence
-/// for good.
+/// Fetches, checks and executes commands, and writes their responses. A failed read of the ring
+/// ends the sequence until reset.
 Task Admin::run() {
   for (;;) {
     if (next_ == producer_ || fatal_ || cfg_.enable == 0) {
@@ -116,7 +116,7 @@ Task Admin::run() {
       }
     }
 
-    // To RTS: the QP must be idle, and then the connection usable.
+    // modify_qp to rts: first the QP must be idle, then the connection must be usable.
     const auto modify = spec::AdminModifyArgs::unpack(cmd.args);
     const bool starts = op == AdminOpcode::kModifyQp &&
                         modify.to_state == static_cast<uint8_t>(spec::QpState::kRts);

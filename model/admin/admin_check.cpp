@@ -65,7 +65,7 @@ Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
     case AdminOpcode::kConnRelease:
       return must(o < sizes_.num_conns, true);
     default:
-      return Status::kOk;  // nop, connect; regions by STag, which tpt checks
+      return Status::kOk;  // nop, connect; commands on regions by STag, which tpt checks
   }
 }
 

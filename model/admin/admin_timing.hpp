@@ -1,4 +1,4 @@
-// Latencies of admin in cycles. Admin is one state machine, off the fast path.
+// Latencies of admin in cycles. Admin is one state machine, outside the data path.
 #pragma once
 
 #include "sc/dispatcher.hpp"

@@ -1,4 +1,4 @@
-// A coroutine that suspends until an answer arrives and resumes at that point: a sequence of steps
+// A coroutine that suspends until a response arrives and resumes at that point: a sequence of steps
 // with waits, written as one function.
 //
 //   Answer<Payload> read_;
@@ -41,7 +41,7 @@ class Task {
   std::coroutine_handle<promise_type> h_;
 };
 
-/// The answer that a coroutine waits for. At most one coroutine waits; an early answer is kept.
+/// The response that a coroutine waits for. At most one coroutine waits; an early response is kept.
 template <class T>
 class Answer {
  public:

@@ -35,7 +35,7 @@ constexpr std::array<Capability, 14> kCapabilities = {{
     {spec::kCapSqWindowOffset, &spec::Sizes::sq_window},
 }};
 
-/// An 8-byte access must be aligned to 8: then it does not span two registers.
+/// An 8-byte access must be aligned to 8, so that it does not span two registers.
 constexpr bool aligned(uint32_t offset, uint8_t bytes) { return bytes != 8 || offset % 8 == 0; }
 
 constexpr bool inside(uint32_t offset, uint32_t first, uint32_t count, uint32_t stride) {
@@ -214,7 +214,7 @@ void HostIf::Bar::doorbell(const MmioAccess& m) {
       {.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});
 }
 
-/// The pushed copy is a hint, because the WQE is in the ring: without the other half only the
+/// The pushed copy is a hint, because the WQE is in the ring. Without the other half only the
 /// doorbell is used.
 void HostIf::Bar::ring_alone(Half& h) {
   h.is_valid = false;
@@ -229,8 +229,8 @@ void HostIf::Bar::before_doorbell(uint16_t page, uint16_t qpn) {
     if (h.is_valid && !h.is_second && h.push.page == page && h.push.qpn == qpn) ring_alone(h);
 }
 
-/// Takes a push of 64 bytes: one half of a WQE of two units, in either order, or a whole WQE of one
-/// unit; docs/theory-of-operation.md, host_if.
+/// Accepts a push of 64 bytes: one half of a WQE of two units, in either order, or a whole WQE of
+/// one unit. See docs/theory-of-operation.md, host_if.
 void HostIf::Bar::half(const MmioAccess& m, uint32_t page) {
   const auto bytes = m.data.bytes();
   Half in{.is_valid = true, .is_second = m.offset % kPage != spec::kPushOffset, .push = {}};

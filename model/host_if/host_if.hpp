@@ -77,11 +77,11 @@ class HostIf {
     Bar(HostIf& h, const spec::Sizes& sizes) : h_(h), sizes_(sizes) {}
     void write(const MmioAccess& m);
     uint64_t read(uint8_t bar, uint32_t offset, uint8_t bytes) const;
-    /// Called every HostTiming::push_tick cycles while waiting(): gives up halves of pushed WQEs
-    /// that are too old.
+    /// Called every HostTiming::push_tick cycles while waiting(): drops expired halves of pushed
+    /// WQEs; an expired first half counts as a doorbell.
     void tick();
     bool waiting() const;
-    /// The same for one half, at a moment that is decided outside (tandem).
+    /// The same for one half, at a time that the caller chooses (tandem).
     void give_up(uint16_t page, uint16_t qpn, uint16_t index);
     /// qp_purge: discards the halves of this QP's pushes at destroy_qp.
     void purge(uint16_t qpn);
@@ -149,7 +149,7 @@ class HostIf {
       rnic::Payload data;
     };
     /// Tag state towards PCIe. kHeld: the read has failed, but its completion may still arrive. The
-    /// tag is reused when its last completion has arrived, or after a further long time.
+    /// tag is reused after its last completion, or after further walks (kHeldAges).
     enum class TagState : uint8_t { kFree, kOpen, kHeld };
     struct Tag {
       Reader reader{};
@@ -171,7 +171,7 @@ class HostIf {
     std::array<Ring<Job>, kReaders> jobs_;
     std::array<uint32_t, kReaders> limit_{}, head_{},
         issue_{};  // serial numbers: of the front job, of the job being issued
-    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag free for longest is next
+    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag that is free for longest is next
     std::array<Ring<uint8_t>, kReaders> given_;      // in order of use; tags return in this order
     std::vector<Tag> tags_;
     uint32_t space_ = 0;  // free buffer space, in beats, for payload packets

@@ -48,7 +48,7 @@ void HostIf::Rd::ask(PayloadFetch f) {
   jobs(Reader::kPayload).push(std::move(j));
 }
 
-/// A read that must see earlier placements is sent after them.
+/// A read with a watermark is sent after the placements that it must see.
 bool HostIf::Rd::placed(uint64_t watermark) const { return h_.placed_ >= watermark; }
 
 bool HostIf::Rd::has_next(Reader r) const {
@@ -62,7 +62,7 @@ bool HostIf::Rd::has_next(Reader r) const {
   return r != Reader::kPayload || j.reserved || beats(j.total) <= space_;
 }
 
-/// Bus master is off: ends the read with an error.
+/// Bus master is disabled: ends the read with an error.
 void HostIf::Rd::refuse(Job& j) {
   j.status = spec::RdStatus::kUnsupported;
   j.issued = j.total;

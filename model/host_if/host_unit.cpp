@@ -63,7 +63,7 @@ void HostUnit::step_mmio() {
   if (push_at_ == kNever && host_.bar.waiting()) mmio_.wake(push_at_ = (now / tick + 1) * tick);
 }
 
-/// Packets of each client that have been accepted so far.
+/// Number of packets of each client accepted since reset.
 std::array<uint64_t, kWriters> HostUnit::accepted() const {
   const auto busy = [this](Writer w) { return host_.wr.busy(w) && !own_ ? 1U : 0U; };
   return {left_[0] + place.size() + busy(Writer::kPlace),
@@ -124,8 +124,8 @@ void HostUnit::send_reads() {
   }
 }
 
-/// A completion waits at dma_rd_rsp until the earlier ones are in. Its tag is freed only then, so
-/// the data in transit to a client never exceeds its tags.
+/// A completion waits at dma_rd_rsp until the earlier ones are accepted. Its tag is freed only
+/// after that, so the data in transit to a client never exceeds its tags.
 void HostUnit::piece(ReadPiece arrival) {
   auto counts = host_.rd.arrived(std::move(arrival));
   if (counts) enter(std::move(*counts));
@@ -295,7 +295,7 @@ void HostUnit::word_done() {
 }
 void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
 
-/// Ready when the walkers have cleared the tables; page lists are not cleared.
+/// Ready when ram_clear has cleared the tables of all units. Page lists are not cleared.
 bool HostUnit::ready() const {
   return device_time() >=
          std::max({u_.sizes.num_stags, u_.sizes.num_qps, u_.sizes.num_cqs, u_.sizes.num_conns});

@@ -42,8 +42,8 @@ class HostUnit final : private HostIf::Out {
     wr_.wake(u_.now());
     rd_.wake(u_.now());
   }
-  /// From the first beat at an input of host_if_wr to the last beat of its first TLP on dma_wr,
-  /// when the host gets it.
+  /// From the first beat at an input of host_if_wr to the last beat of its first TLP on dma_wr. The
+  /// host receives the TLP with that beat.
   Cycle place_latency(uint32_t length) const {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }

@@ -33,7 +33,7 @@ void HostIf::Wr::put(const spec::CqWr& w) {
   j = {.busy = true, .purpose = Purpose::kMsix, .vector = w.vector, .extents = {}, .data = {}};
 }
 
-/// A masked vector sends nothing; its pending bit stays set until the message is sent.
+/// A masked vector sends no message. Its pending bit stays set until the message is sent.
 void HostIf::Wr::read_row(Job& j) {
   if (j.vector >= h_.msix_.size()) return;
   Vector& v = h_.msix_[j.vector];

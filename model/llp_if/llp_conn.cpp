@@ -37,7 +37,7 @@ spec::AdminConnResult LlpIf::result_of(uint16_t connection) const {
           .local_port = c.local_port};
 }
 
-/// Returns the status, or nothing if the transport has to respond first.
+/// Returns the status, or an empty value if the transport has to respond first.
 std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp,
                                           bool no_credit) {
   const auto args = spec::AdminConnArgs::unpack(cmd.args);
@@ -102,7 +102,7 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
   }
 }
 
-/// Sends our FIN, at most once; nothing follows it.
+/// Sends the local FIN, at most once. No record follows it.
 void LlpIf::half_close(uint16_t connection) {
   Conn& c = conns_[connection];
   if (!c.talks()) return;
@@ -111,7 +111,7 @@ void LlpIf::half_close(uint16_t connection) {
   request(LlpOp::kHalfClose, connection);
 }
 
-/// Initializes a new connection. Credit and segment size may have arrived before.
+/// Initializes a new connection. Its credit and segment size may have arrived earlier.
 LlpIf::Conn& LlpIf::begin(uint16_t connection) {
   Conn& c = conns_[connection];
   c.passive = c.has_qp = c.fin = false;

@@ -44,7 +44,7 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
   out_.qp_ack_llp({ctl.qpn});
 }
 
-/// Admin has checked the connection; it may have been lost or freed since.
+/// Admin has checked the connection, but the connection may have been lost or freed since.
 void LlpIf::start(const spec::QpCtlLlp& ctl) {
   const uint16_t connection = ctl.params.connection;
   out_.qp_ack_llp({ctl.qpn});
@@ -209,7 +209,7 @@ void LlpIf::sent(const spec::TxFpduHdr& h) {
   if (h.done != 0) out_.wr_done({.qpn = h.qpn, .slot = h.slot});
   if (h.is_term == 0) return;
   const Qp& q = qps_[h.qpn];
-  half_close(q.params.connection);  // also if the QP has stopped meanwhile
+  half_close(q.params.connection);  // also if the QP has stopped since
   if (q.bound) out_.llp_event({.qpn = h.qpn, .kind = LlpQpEvt::kTermDone});
 }
 

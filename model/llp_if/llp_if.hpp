@@ -39,15 +39,16 @@ class LlpIf {
     virtual void term_timer(uint16_t qpn,
                             uint32_t life) = 0;  // call term_timeout() after TermTimeout
     virtual void raw_tx_possible() = 0;          // a connection in streaming mode got credit
-    virtual void give_ended(uint16_t /*connection*/) {}  // conn_give: no more bytes arrive
+    virtual void give_ended(uint16_t /*connection*/) {}  // conn_give ends without a record
   };
   LlpIf(const spec::Sizes& sizes, Out& out);
 
   // Control.
-  /// no_credit: refuses streaming bytes in any case; in tandem, when the RTL had not seen the
-  /// credit.
+  /// no_credit: refuses streaming bytes in any case. The tandem sets it if the RTL had not received
+  /// the credit yet.
   void command(const spec::ConnCmd& cmd, bool no_credit = false);
-  /// Streaming bytes that admin sends after the ok to this command: credit for them is available.
+  /// Streaming bytes that admin sends after this command has returned ok. Credit for them is
+  /// available.
   static uint16_t bytes_of(const spec::ConnCmd& cmd);
   void control(const spec::QpCtlLlp& ctl);
   void event(const spec::LlpCtlEvt& evt);
@@ -60,16 +61,16 @@ class LlpIf {
   bool answers_give(const LlpRecord& record);  // conn_give waits for it; else it is dropped
 
   // Transmit.
-  /// Grants credit for a worst-case FPDU; nothing if it must wait or its QP has stopped.
+  /// Grants credit for a worst-case FPDU; empty if the want must wait or its QP has stopped.
   std::optional<spec::TxGrant> grant(const spec::TxWant& want);
   /// Whether a segment would be granted now.
   bool may_grant(uint16_t qpn) const {
     const Qp& q = qps_[qpn];
     return q.bound && !q.given_up && can_grant(conns_[q.params.connection], q);
   }
-  /// Returns the record of an FPDU; nothing if its QP has stopped or our FIN was sent before it.
-  /// The latter can happen if a peer answers a request before the request was sent. Such a
-  /// Terminate counts as sent.
+  /// Returns the record of an FPDU; empty if its QP has stopped, or if the local FIN was sent
+  /// before it. The latter can happen if a peer responds to a request before the request was sent.
+  /// Such a Terminate counts as sent.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
   void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx
   bool is_behind_fin(uint16_t qpn) const { return qps_[qpn].bound && qps_[qpn].fin; }
@@ -98,14 +99,14 @@ class LlpIf {
       return state == spec::ConnState::kClosed || state == spec::ConnState::kReset ||
              state == spec::ConnState::kFailed;
     }
-    bool talks() const {  // may send
+    bool talks() const {  // the connection may send
       return !fin &&
              (state == spec::ConnState::kEstablished || state == spec::ConnState::kPeerClosed);
     }
   };
   struct Qp {
     bool bound = false, hold = false, parked = false, term_parked = false;
-    bool given_up = false;  // its Terminate timed out: nothing more is granted
+    bool given_up = false;  // its Terminate timed out: no further want is granted
     bool fin = false;       // half_close: later FPDUs are dropped
     spec::QpParams params;
     uint16_t mulpdu = 0;

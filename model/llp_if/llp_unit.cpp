@@ -43,7 +43,7 @@ void LlpUnit::step_rx() {
     if (const auto* e = std::get_if<spec::LlpCtlEvt>(&in_.front())) {
       llp_.event(*e);
       in_.pop();
-      raw_tx_possible();  // bytes may be sent now, or never
+      raw_tx_possible();  // bytes may be sent now, or must be dropped
       continue;
     }
     if (u_.mpa->rx_fpdu.full()) {
@@ -126,10 +126,13 @@ void LlpUnit::step_ctl() {
     const Timer t = timers_.pop();
     llp_.term_timeout(t.qpn, t.life);
   }
-  // Order of streaming bytes: they are sent or dropped before more bytes are admitted, before RDMA
-  // mode, before the FIN that the driver requests, and before their connection number is released.
+  // Order of streaming bytes: they are sent or dropped before
+  // - more bytes are admitted,
+  // - the connection enters RDMA mode,
+  // - the FIN that the driver requests is sent,
+  // - their connection number is released.
   // Order of FPDUs: they are sent before their QP's FIN, and before its start on a new connection,
-  // where a late FPDU would be wrong.
+  // on which a late FPDU must not be sent.
   const auto behind_bytes = [](const spec::ConnCmd& cmd) {
     return cmd.opcode == spec::AdminOpcode::kConnClose ||
            cmd.opcode == spec::AdminOpcode::kConnRelease || LlpIf::bytes_of(cmd) != 0;

@@ -60,8 +60,8 @@ class LlpUnit final : private LlpIf::Out {
   Queue<spec::LlpCtlReq> ctl_out_;
   Ring<Timer> timers_;
   uint32_t records_ = 0;
-  std::optional<uint32_t> before_order_;  // FPDUs inside that must be sent before the order at the
-                                          // front
+  std::optional<uint32_t> before_order_;  // FPDUs in flight that must be sent before the order at
+                                          // the front
   Meter tx_meter_, rx_meter_;
   Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0, raw_until_ = kNever;
   StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};

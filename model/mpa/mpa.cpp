@@ -83,7 +83,7 @@ void Mpa::leaves(uint16_t qpn, bool rx) {
   maybe_drained(qpn);
 }
 
-/// Acknowledges stop and sync once every item that was inside has drained.
+/// Acknowledges stop and sync once every item that was in flight has drained.
 void Mpa::maybe_drained(uint16_t qpn) {
   Qp& q = qps_[qpn];
   if (q.rx.awaited + q.tx.awaited != 0) return;

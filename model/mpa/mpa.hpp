@@ -65,7 +65,7 @@ class Mpa {
   Tx tx;
 
   void control(const spec::QpCtlMpa& ctl);
-  /// An FPDU or ULPDU of this QP is at an input and counts as inside.
+  /// An FPDU or ULPDU of this QP is at an input and counts as in flight.
   void enters(uint16_t qpn, bool rx) { ++(rx ? qps_[qpn].rx : qps_[qpn].tx).inside; }
   std::string waiting_for() const;
 
@@ -76,7 +76,7 @@ class Mpa {
     bool use_crc = false, rx_markers = false, tx_markers = false;
     uint32_t rx_position = 0, tx_position = 0;  // in the stream since the first FPDU, modulo 512
     struct Way {
-      uint32_t inside = 0, awaited = 0;  // items inside; those that stop or sync waits for
+      uint32_t inside = 0, awaited = 0;  // items in flight; those that stop or sync waits for
     } rx, tx;
   };
   void leaves(uint16_t qpn, bool rx);

@@ -9,7 +9,7 @@ namespace rnic::model {
 struct MpaTiming {
   Cycle rx_entry = 2;  // FIFO, stream_reg; the position is read while the header is ahead
   Cycle rx_crc = 7;    // crc32c; markers (2) and length (2) run in parallel
-  Cycle rx_store = 5;  // judged, committed, header FIFO, first beat read
+  Cycle rx_store = 5;  // checked, committed, header FIFO, first beat read
   Cycle tx_frame =
       4;  // FIFO, header_put, zeros, stream_reg; the position is read while the header is ahead
   Cycle tx_marker = 1;  // markers in
@@ -21,7 +21,7 @@ struct MpaRxTiming {
   Datapath path;
   Cycle occupancy(const RxUlpdu& u) const { return path.occupancy(u.hdr.length + 6U); }
   Cycle beats(const RxUlpdu& u) const { return path.beats(u.hdr.length); }
-  /// To the last beat, because an FPDU is stored whole.
+  /// Until the last beat, because an FPDU is stored whole.
   Cycle latency(const RxUlpdu& u) const {
     return path.beats(u.hdr.length + 6U) - 1 + t.rx_entry + t.rx_crc + t.rx_store;
   }
@@ -31,7 +31,7 @@ struct MpaTxTiming {
   Datapath path;
   Cycle occupancy(const TxFpdu& f) const { return path.occupancy(f.hdr.length); }
   Cycle beats(const TxFpdu& f) const { return path.beats(f.hdr.length); }
-  /// To the last beat, when the LLP gets the record.
+  /// Until the last beat, with which the LLP receives the record.
   Cycle latency(const TxFpdu& f) const {
     return t.tx_frame + t.tx_marker + t.tx_crc + beats(f) - 1;
   }

@@ -29,7 +29,7 @@ void MpaUnit::ToDdp::push(RxUlpdu item, Cycle at) {
 bool MpaUnit::ToLlp::full() const { return u.llp->tx_fpdu.full(); }
 void MpaUnit::ToLlp::wake_on_credit(const Stage& s) { u.llp->tx_fpdu.wake_on_credit(s); }
 void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) {
-  // The header leaves mpa_tx_frame ahead of the beats, which then pass markers and CRC.
+  // mpa_tx_frame sends the header before the beats, which then pass mpa_tx_marker and mpa_tx_crc.
   const MpaTiming& t = u.timing.mpa;
   u.pass(Stream::kTxFpduHdr,
          at - (u.timing.path.beats(item.hdr.length) - 1) - t.tx_marker - t.tx_crc - 1);

@@ -15,7 +15,7 @@ class MpaUnit final : private Mpa::Out {
   Queue<TxUlpdu> tx_ulpdu;
   Queue<spec::QpCtlMpa> control;
 
-  /// Every item at an input counts as inside.
+  /// Every item at an input counts as in flight.
   void push_rx(RxFpdu f, Cycle at) {
     mpa_.enters(f.hdr.qpn, true);
     rx_fpdu.push(std::move(f), at);

@@ -6,8 +6,8 @@
 //                  admin_rd  admin_wr       |  +--> [ admin_pages ] --> pbl_wr
 //                                           +-----> [ admin_bytes ] <--> raw_tx, raw_rx
 //
-// Invariant: at most one read is outstanding, so ring, page list and bytes share the read client
-// (OneReader_A).
+// Invariant: at most one read is outstanding. So admin_ring, admin_pages and admin_bytes share the
+// read client (OneReader_A).
 // Latency, with memory and units that respond in the next cycle, from doorbell to response: nop 12
 // cycles, create_pd 15, create_qp 30, create_mr 1.4 per page.
 // Back-pressure: waits for host_if and for the unit that a command addresses; no unit waits for

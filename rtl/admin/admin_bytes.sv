@@ -2,13 +2,13 @@
 //
 //   load:  read length bytes -> [ FIFO, all of them ] -> done, with status
 //   send:  [ FIFO ] -> raw_tx
-//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr -> done, with their number;
+//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr -> done, with the number of bytes;
 //          failed: the connection has ended
 //   drop:  empties the FIFO
 //
 // Invariants:
-//  1. Load and send are separate commands, so nothing is sent before all bytes are loaded and
-//     everything else is checked.
+//  1. Load and send are separate commands. So no byte is sent before all bytes are loaded and all
+//     other checks have passed.
 //  2. Load and send pass up to 1024 bytes; store passes any length.
 // Throughput: a beat per cycle.
 // Back-pressure: waits for the read, for raw_tx or raw_rx, and for admin_wr.
@@ -69,7 +69,7 @@ module admin_bytes (
   } state_e;
   state_e state_d, state_q;
 
-  // empty_q: a store of no bytes
+  // empty_q: the store has no bytes
   logic f_in_valid, f_in_ready, f_valid, f_ready, failed_q, empty_q;
   iwarp_pkg::beat_t f;
   logic [63:0] address_q;

@@ -1,20 +1,19 @@
-// admin_exec: executes one command at a time: judges it, looks up the objects it names, passes it
-// to its unit, records the change.
+// admin_exec: executes one command at a time: checks it, looks up the objects that it names, passes
+// it to its unit, records the change.
 //
 //   command -> [ admin_judge ] -> read tables -> read the receive CQ -> exists? in use?
 //     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send)
 //     -> unit's command -> its response
-//     -> create_qp: has a CQ overrun? Then the QP is destroyed again
+//     -> create_qp: if one of its CQs has overrun, destroy the QP again
 //     -> destroy_qp, modify_qp to error: query cq; its response proves that the QP's completions
-//     are
-//        written
+//        are written
 //     -> up to 4 changes of the tables, each a read and a write -> bytes in (conn_give) -> response
 //
 // Invariants:
-//  1. No state changes before every possible check has passed. A unit that refuses leaves the
-//     tables unchanged.
-//  2. A unit whose command would wait for traffic responds in_progress, which is passed on like a
-//     refusal (decision 6).
+//  1. No state changes before all possible checks have passed. If the unit refuses the command, the
+//     tables stay unchanged.
+//  2. A unit whose command would have to wait for traffic responds in_progress. admin_exec returns
+//     that status like a refusal (decision 6).
 // Latency: about 10 cycles plus the unit's time. One command at a time.
 // Back-pressure: waits for the unit, for admin_pages and admin_bytes, and for admin_ring.
 // Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on
@@ -60,15 +59,15 @@ module admin_exec (
   typedef enum logic [4:0] {
     StIdle, StJudge,
     StRead1, StGot1, StRead2, StGot2,      // tables
-    StIsFree, StIsFreeRsp,                 // create_mr: is its slot free?
+    StIsFree, StIsFreeRsp,                 // create_mr: checks that its slot is free
     StPages,                               // page list
     StIsIdle, StIsIdleRsp,                 // modify to rts: the QP's state
     StConn, StConnRsp,                     // modify to rts, conn_send: the connection
     StLoad, StSend, StDrop,                // bytes out
     StUnit, StUnitRsp,                     // the command itself
-    // create_qp: query its CQs: an overrun from now on finds it
+    // create_qp: query its CQs. A later overrun finds the QP
     StCq, StCqRsp, StUndo, StUndoRsp,
-    // destroy_qp, modify to error: after the QP's completions
+    // destroy_qp, modify to error: query cq after the QP's completions
     StBehind, StBehindRsp,
     StChange, StChangeGot, StChangeWrite,  // tables
     StStore,                               // bytes in
@@ -79,7 +78,7 @@ module admin_exec (
   iwarp_pkg::admin_cmd_t     cmd_q;
   iwarp_pkg::admin_status_e  judged, status_d, status_q;
   logic [127:0]              result_q;
-  logic                      second_q;   // of the QP's CQs
+  logic                      second_q;   // the second of the QP's CQs
   iwarp_pkg::admin_ring_args_t   ring;
   iwarp_pkg::admin_qp_args_t     qp;
   iwarp_pkg::admin_modify_args_t mod;
@@ -176,7 +175,7 @@ module admin_exec (
       end
       iwarp_pkg::CmdModifyCq: begin
         change_last = change_q == 2'd2;
-        on_cq       = change_q == 2'd0;       // only its EQ
+        on_cq       = change_q == 2'd0;       // changes only its EQ
         on_eq       = change_q != 2'd0;
         sub         = change_q == 2'd1;
         add         = change_q == 2'd2;
@@ -363,7 +362,7 @@ module admin_exec (
       StStore: begin
         if (bytes_done_i) begin
           state_d = StAnswer;
-          // the connection has ended meanwhile
+          // the connection has ended since
           if (bytes_failed_i) status_d = iwarp_pkg::AdmBadState;
         end
       end
@@ -413,7 +412,7 @@ module admin_exec (
       unit_cmd_o.opcode = iwarp_pkg::CmdQueryQp;
       unit_cmd_o.args   = '0;
     end
-    // query_mr with args: of a slot
+    // query_mr with arguments queries a slot
     if (state_q == StIsFree || state_q == StIsFreeRsp) unit_cmd_o.opcode = iwarp_pkg::CmdQueryMr;
     if (state_q == StCq || state_q == StCqRsp) begin
       unit_o     = UnitCq;
@@ -421,7 +420,7 @@ module admin_exec (
     end
     if (state_q == StBehind || state_q == StBehindRsp) begin
       unit_o     = UnitCq;
-      // only its position in the order counts, not its response
+      // admin needs only its position in the order of cq's commands, not its result
       unit_cmd_o = {iwarp_pkg::CmdQueryCq, 32'h0, 448'h0};
     end
     if (state_q == StUndo || state_q == StUndoRsp) begin

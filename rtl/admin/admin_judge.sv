@@ -1,8 +1,8 @@
-// admin_judge: checks whether a command is well formed: opcode and object range first, then (once
-// the objects that it names are known to exist) its arguments.
+// admin_judge: checks whether a command is well formed: opcode and object range first; then, once
+// the objects that it names are known to exist, its arguments.
 //
-// It does not check what exists (admin_tables), nor states (the units). Reserved bits must be zero;
-// other fields that an opcode does not use are not checked.
+// admin_tables checks existence; the units check states. Reserved bits must be zero. Other fields
+// that an opcode does not use are not checked.
 // Combinational, registered by its user. Bench: tb/admin/admin_test.cpp
 module admin_judge (
   input  iwarp_pkg::admin_cmd_t    cmd_i,
@@ -58,8 +58,8 @@ module admin_judge (
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
-  // --- connections: conn_send is bounded by the FIFO of admin_bytes, conn_give by the waiting
-  // bytes (llp_if_rule)
+  // --- connections. Limits: for conn_send the FIFO of admin_bytes, for conn_give the bytes that
+  // wait (llp_if_rule)
   localparam int unsigned SendMax = 1024;
   logic conn_connect_ok, conn_give_ok, conn_send_ok, port_ok, conn_in_range;
   assign conn_connect_ok = conn.reserved0 == '0;

@@ -1,4 +1,4 @@
-// admin_pages: reads a page list from host memory, checks every address, writes them to tpt.
+// admin_pages: reads a page list from host memory, checks each address, and writes the list to tpt.
 //
 //   chunk: read up to 64 entries (512 bytes) -> 8 entries per beat: aligned to the page size?
 //            -> [ FIFO ] -> pbl_wr, one per cycle
@@ -6,10 +6,10 @@
 // Invariants:
 //  1. A list of one chunk is read once. A longer one is read twice, since the FIFO holds one chunk:
 //     first only to check, then to check and write.
-//  2. A chunk is written only after all of it is good, and no chunk after a bad one is written.
-//  3. So a list of up to 64 entries is written whole or not at all. Of a longer list a part may
-//     have been written if the host changed it, or it became unreadable, between the two reads:
-//     entries of a region that will not exist.
+//  2. A chunk is written only if all its entries are good. No chunk after a bad one is written.
+//  3. So a list of up to 64 entries is written whole or not at all. A longer list may be written in
+//     part, if the host changed it or it became unreadable between the two reads. The written
+//     entries then belong to a region that is not created.
 // Throughput: checks 8 entries per cycle, writes one.
 // Back-pressure: waits for the read and for pbl_wr.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are
@@ -45,8 +45,8 @@ module admin_pages (
     StIdle,
     StRead,     // requests a chunk
     StHeader,
-    StLoad,     // its beats: checked, and kept if they are to be written
-    StWrite,    // its entries, one per cycle
+    StLoad,     // checks its beats, and stores them if they are to be written
+    StWrite,    // writes its entries, one per cycle
     StDrop,     // drains a bad chunk from the FIFO
     StDone
   } state_e;
@@ -64,7 +64,7 @@ module admin_pages (
   assign loaded       = state_q == StLoad && beat_valid_i && beat_i.last;
   assign step         = pbl_valid_o && pbl_ready_i;
 
-  // --- check: all entries of a beat at once
+  // --- check: all entries of a beat in parallel
   logic [20:0] offset;     // mask of the bits inside a page
   logic        bad;
   assign offset = ~(21'h1fffff << log_page_i);

@@ -7,8 +7,8 @@
 // Invariants:
 //  1. A doorbell with an index before the newest one is late and has no effect. Indices are
 //     compared modulo 2^16.
-//  2. A command that cannot be read stops the ring (fatal_o), since its content is unknown. Only
-//     reset recovers.
+//  2. If a command cannot be read, the ring stops (fatal_o), since the command is unknown. Only a
+//     reset restarts the ring.
 // Back-pressure: waits for the read, for admin_exec and for admin_wr.
 // Sibling: admin_exec (between cmd_o and rsp_i). Bench: tb/admin/admin_test.cpp, on the unit: reads
 // and writes are ports of admin.

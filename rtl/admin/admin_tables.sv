@@ -1,11 +1,11 @@
-// admin_tables: holds which objects exist, and the number of references to each.
+// admin_tables: stores which objects exist, and the references between them.
 //
 //   PD {exists, uses}       EQ {exists, uses}
 //   CQ {exists, EQ, uses}   QP {exists, PD, send CQ, receive CQ}
 //
 // In: a read of all four tables at once, each at its own number; a write of one table. Out: the
 // words read, one cycle later, held until the next read.
-// Invariant: admin_exec reads, decides, and reads again for each change, so there is no hazard.
+// Invariant: admin_exec reads, decides, and reads again for each change, so no hazard exists.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp
 module admin_tables #(
   localparam int unsigned UseW = 20
@@ -29,7 +29,7 @@ module admin_tables #(
   output logic [15:0] qp_pd_o,
   output logic [15:0] qp_send_cq_o,
   output logic [15:0] qp_recv_cq_o,
-  // at the numbers last read
+  // writes, at the numbers of the last read
   input  logic pd_we_i,
   input  logic eq_we_i,
   input  logic cq_we_i,

@@ -11,12 +11,12 @@
 // Invariants:
 //  1. host_if_tags checks every completion against its read. A read without its completions fails
 //     after a time-out.
-//  2. DMA is on with bus master and dev_ctrl.enable. While it is off, reads return `unsupported`,
-//     and writes are dropped and reported as done.
+//  2. DMA is enabled while both bus master and dev_ctrl.enable are set. While DMA is disabled,
+//     reads return `unsupported`, and writes are dropped and reported as done.
 // Latency and throughput: see host_if_rd, host_if_wr. A doorbell takes 2 cycles, a register read 6.
 // Back-pressure:
-//  - mmio_req waits for qp and cq to take a doorbell, and, with more than 16 unanswered reads, for
-//    dma_wr. It waits for no other DMA.
+//  - mmio_req waits for qp and cq to accept a doorbell. With more than 16 outstanding register
+//    reads it also waits for dma_wr. It waits for no other DMA.
 //  - Reads wait for writes only by watermark.
 //  - Writes wait only for PCIe and for their own beats.
 //  - dma_rd_rsp is always ready.
@@ -192,7 +192,8 @@ module host_if (
   logic [4:0]           accepted;
   logic [3:0]           left;
 
-  // held_q: accepted requests that u_doorbell has not taken. While hold is set, none is accepted.
+  // held_q: number of accepted requests that u_doorbell has not accepted yet. While hold is set,
+  // host_if accepts no request.
   logic       hold, accept, take;
   logic [1:0] held_q;
   assign mmio_req_ready_o = mmio_room && ready_q && !hold;
@@ -227,7 +228,7 @@ module host_if (
     .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata), .pending_i(pending)
   );
 
-  // A TLP counts from the first cycle in which it is valid.
+  // A TLP counts as accepted from the first cycle in which it is valid on dma_wr.
   logic tlp_left, tlp_known_q;
   assign tlp_left = dma_wr_valid_o && dma_wr_ready_i && dma_wr_o.last;
   always_ff @(posedge clk_i) begin
@@ -308,7 +309,7 @@ module host_if (
   assign qn1_rd_hdr_o   = {qn1_hdr.status, qn1_hdr.length[12:0]};
   assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr, qn1_hdr};
 
-  // Counters: items are MMIO requests accepted and DMA requests sent.
+  // Counters: items are accepted MMIO requests and sent DMA requests.
   logic rd_moved, wr_moved, req_moved;
 
   assign rd_moved  = dma_rd_req_valid_o && dma_rd_req_ready_i;

@@ -9,9 +9,10 @@
 //  1. Reads of other BARs return 0. Writes to other BARs have no effect.
 //  2. An access of another size than 4 or 8 bytes has no effect; a read returns 0.
 //  3. Registers are 64-bit words with an enable for each half, so both sizes work everywhere.
-//  4. A newer admin doorbell replaces one that admin has not taken, so MMIO never waits for admin.
+//  4. A newer admin doorbell replaces one that admin has not accepted, so MMIO never waits for
+//     admin.
 // Throughput: a write per cycle, a read every 3 cycles.
-// Back-pressure: waits for cq to take an EQ doorbell (a table access), and for room in
+// Back-pressure: waits for cq to accept an EQ doorbell (a table access), and for room in
 // host_if_order.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
@@ -53,7 +54,7 @@ module host_if_bar (
   localparam int unsigned UnitW = iwarp_pkg::UnitCountWidth;
 
   typedef enum logic [1:0] {
-    StIdle,   // takes a request
+    StIdle,   // accepts a request
     StMux,    // a read: words of all groups
     StPush    // a read: the response
   } state_e;

@@ -46,7 +46,7 @@ module host_if_cut #(
   assign border  = 13'd4096 - {1'b0, address_q[11:0]};
   assign bound   = border < limit_q ? border : limit_q;
   assign reach   = {1'b0, rest_q} + {6'd0, address_q[11:0]};
-  // last_o: computed parallel to bound, for a short path
+  // last_o is computed in parallel with bound, to keep the path short.
   assign last_o  = reach <= 18'd4096 && rest_q <= {4'd0, limit_q};
   assign low     = {1'b0, address_q[11:0]} + bound;
   assign page    = address_q[63:12] + 52'd1;

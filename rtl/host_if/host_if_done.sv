@@ -1,10 +1,10 @@
-// host_if_done: counts what was sent on dma_wr and reports it one by one (place_done, word_done).
+// host_if_done: counts the items sent on dma_wr and reports each one (place_done, word_done).
 //
 //   left --> [ total ] --> total != reported? --> [ valid ] --> stream {reported + 1}
 //
 // Invariants:
 //  1. A pulse is always accepted, so dma_wr never waits for the consumer.
-//  2. Reports carry 1, 2, 3, ... modulo 2^16: each pulse has one, in order.
+//  2. Reports carry 1, 2, 3, ... modulo 2^16. Each pulse gets one report, in order.
 //  3. At most 2^16 - 1 reports may be outstanding (NoOverflow_A).
 // Latency: 1 cycle. Throughput: 1 report per cycle.
 // Siblings host_if_wr (its user), host_if_retire (by epoch). Bench tb/host_if/host_if_test.cpp

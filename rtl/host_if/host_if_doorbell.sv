@@ -10,40 +10,40 @@
 //              +--> not a write to BAR 2 --> host_if_bar
 //
 // Each half of a push of two units carries the doorbell of its WQE (sq_wqe.ring, and the last 8
-// bytes). Page, QP and index identify the WQE. So halves come in either order, and interleaved with
-// halves of other QPs and of other threads that share the page.
+// bytes). Page, QP and index identify the WQE. So halves may come in either order. They may
+// interleave with halves of other QPs and of other threads that share the page.
 //   1. A pushed copy is a hint; its WQE is in the ring. Without a copy, the doorbell in the first
 //      half counts as kind sq, and qp fetches the WQE from the ring.
 //   2. A first half becomes kind sq in three cases:
 //      a. [ halves ] is full.
-//      b. Another doorbell rings its send queue. The half is passed in front of that doorbell, so
+//      b. Another doorbell rings its send queue. The half is passed to qp before that doorbell, so
 //         the index of a QP never goes back.
 //      c. It expires: its second half has not come after 1 to 2 ticks of 512 cycles.
 //   3. A second half is dropped when [ halves ] is full, or when it expires before its first half
 //      comes. Its WQE loses only the copy.
 //   4. Requests pass the halves in [ halves ]. Two events stall them: an expired half (over_q), at
 //      most once per 512 cycles, and a qp_purge. hold_o then keeps host_if from accepting
-//      requests. Those accepted before drain (idle_i: none is left). In the next cycle the half is
-//      passed as kind sq, dropped or purged. So no request accepted after the tick meets an
-//      expired half, however dense requests are: an index that has wrapped never pairs with a half
-//      of the previous lap, and the half's entry is free.
+//      requests. Requests accepted before that drain (idle_i: all have drained). In the next cycle
+//      the half is passed as kind sq, dropped or purged. So no request accepted after the tick
+//      meets an expired half, however dense requests are. An index that has wrapped never pairs
+//      with a half of the previous lap, and the half's entry is free.
 //      Both events happen in a cycle in which no request is accepted and none is in flight to this
 //      leaf. So sim/tandem, which applies requests as they are accepted, has the same order.
-//      (Ringing beside a request would need a second port to qp, and a commit that records which
-//      requests were before it.)
+//      (Ringing in parallel with a request would need a second port to qp, and a commit that
+//      records which requests were before it.)
 //   5. A qp_purge removes the halves of its QP. qp requests it in destroy_qp, after it has closed
-//      the QP for doorbells and before it responds. So the number's next owner neither pairs with
-//      a half of this one nor is rung by it. Halves written before that command were accepted
-//      before it.
+//      the QP for doorbells and before it responds. So the next QP with this number neither pairs
+//      with a half of the destroyed QP nor is rung by one. Halves that the host wrote before that
+//      command were accepted before it.
 //
 // Malformed: another offset, another size, units other than 1 and 2, an object of more than 16
 // bits, a page that does not exist, a second half without its first. dropped_o pulses.
 // Latency: 1 cycle. Throughput: a request per cycle (one cycle more for each first half that
 // another doorbell ends by 2).
-// Back-pressure: waits for qp and cq to take a doorbell, which they do within a table access.
-// qp_purge waits for the at most 2 requests that were accepted before: for qp and cq as above, or,
-// at a read, for room in host_if_order (dma_wr). None of these waits for qp_state, which waits for
-// the purge.
+// Back-pressure: waits for qp and cq to accept a doorbell, which they do within a table access.
+// qp_purge waits for the at most 2 requests that were accepted before it. Those wait for qp and cq
+// as above or, for a read, for room in host_if_order (dma_wr). None of these waits for qp_state,
+// which waits for the purge.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -54,8 +54,8 @@ module host_if_doorbell (
   input  logic                      mmio_valid_i,
   output logic                      mmio_ready_o,
   input  iwarp_pkg::mmio_req_t      mmio_i,
-  input  logic                      idle_i,           // every accepted request has been taken
-  output logic                      hold_o,           // to host_if: accept none
+  input  logic                      idle_i,           // this leaf has taken all accepted requests
+  output logic                      hold_o,           // to host_if: accept no further request
   // from qp: a QP is destroyed
   input  logic                      qp_purge_valid_i,
   output logic                      qp_purge_ready_o,
@@ -110,7 +110,7 @@ module host_if_doorbell (
   assign is_cq       = plain && (offset == 12'h010 || offset == 12'h018);
   assign unused_bits = ^{bell.index[31:16], bell.flags[7:1], wqe, tail};
 
-  // The halves that wait. mate: the other half of the same WQE; twin: the same half.
+  // The stored halves. mate: the other half of the same WQE; twin: the same half.
   logic [Halves-1:0]      valid_q, second_q, aged_q, over_q, same, mate, twin, older;
   logic [Halves-1:0]      free, put, clear, given_up, purged;
   logic [Halves*KeyW-1:0] key_q;
@@ -130,7 +130,7 @@ module host_if_doorbell (
                  key_q[i*KeyW+16 +: 32] == {page, ring_qpn};
       purged[i] = purge && key_q[i*KeyW+16 +: 16] == qp_purge_i.qpn;
     end
-    // The lowest bit of each.
+    // free, given_up: the lowest set bit of the candidates.
     free     = ~valid_q & (valid_q + Halves'(1));
     given_up = mmio_valid_i ? older & (~older + Halves'(1)) :
                idle_i && qp_ready ? over_q & (~over_q + Halves'(1)) : '0;
@@ -143,8 +143,8 @@ module host_if_doorbell (
     end
   end
 
-  // hold_o comes from flip-flops: no request is accepted in a cycle in which a half leaves or is
-  // purged.
+  // hold_o comes from flip-flops. So no request is accepted in a cycle in which an expired half is
+  // passed on, or in which halves are purged.
   assign hold_o           = over_q != '0 || purge_q;
   assign purge            = purge_q && idle_i;
   assign qp_purge_ready_o = purge;

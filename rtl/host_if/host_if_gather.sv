@@ -13,17 +13,17 @@
 //   lengths of open packets -------------------------------> whole: length, first failure
 //
 // Invariants:
-//  1. When a packet is opened, its bytes get dense space in the client's ring of the buffer. So
-//     each chunk knows its byte position, and host_if_reorder gathers by writing.
+//  1. When a packet is opened, its bytes get contiguous space in the client's ring of the buffer.
+//     So the byte position of each chunk is known, and host_if_reorder gathers by writing.
 //  2. Tags are a ring, too: allocated in the order of issue, freed in that order.
 //  3. A chunk that needs no read (a failed check, or DMA off when its extent was taken) takes a tag
 //     that is done at once.
-//  4. A tag that host_if_tags holds is skipped while a chunk waits: it goes round the ring without
-//     a chunk.
+//  4. While a chunk waits, a tag that host_if_tags holds is skipped: the tag passes through the
+//     ring without a chunk.
 // Latency: packet to read 3 cycles, end of the last read to whole 4. Throughput: a read per cycle,
 // a packet every 2 cycles.
-// Back-pressure: waits for space in its own ring (its own output), for its own tags (returning
-// reads), and for the extents of an open packet.
+// Back-pressure: waits for space in its own ring (freed by its own output), for its own tags (freed
+// by reads that return), and for the extents of an open packet.
 // Benches tb/host_if/host_if_gather_test.cpp, tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -180,7 +180,7 @@ module host_if_gather #(
   assign end_slot = {1'b0, end_tag_i} - 9'(TagBase);
   assign end_mine = end_valid_i && 32'(end_slot) < Tags;
 
-  // Shifts, not a loop over the tags: a simulator evaluates a loop bit by bit, each cycle.
+  // Shifts replace a loop over the tags, which a simulator would evaluate bit by bit in each cycle.
   assign set       = (end_mine ? Tags'(1) << end_slot[SlotW-1:0] : '0) | ((fire && !side_real) || skip ? Tags'(1) << head_q : '0);
   assign clear     = walk ? Tags'(1) << tail_q : '0;
   assign tail_done = 1'(done_q >> tail_q);

@@ -7,13 +7,13 @@
 //
 // A message is masked by the vector's mask, by the function's mask, or while MSI-X is not enabled.
 // Invariants:
-//  1. The row is read when the message is the next on dma_wr. So BAR writes and settings count
-//     until then; from then on PCIe has the message.
-//  2. cq_wr keeps its order, for masked messages, too. So sent items can be counted, and a message
+//  1. The row is read when the message is the next item on dma_wr. BAR writes and settings take
+//     effect until then. After that only PCIe delays the message.
+//  2. cq_wr keeps its order, also for masked messages. So sent items can be counted, and a message
 //     stays after the event entry that it announces.
 //  3. The message of a pending vector clears the pending bit only when it is sent. At most one such
 //     message per vector is in flight (asked_q).
-//  4. The message of a vector that does not exist is dropped.
+//  4. The message of an absent vector is dropped.
 //  5. The table is cleared after reset (NumVectors cycles), and masks are set.
 //  6. BAR accesses take effect at once; a row is read in the same cycle.
 // Latency: 3 cycles. Throughput: a write per cycle. Back-pressure: waits only for host_if_wr.
@@ -40,14 +40,14 @@ module host_if_msix (
   output logic              small_valid_o,
   input  logic              small_ready_i,
   output iwarp_pkg::cq_wr_t small_o,
-  output logic              small_counts_o,     // it is a cq_wr item
+  output logic              small_counts_o,     // this write is a cq_wr item
   // from and to host_if_wr: the message that is the next to be sent
   input  logic [7:0]        leave_vector_i,
   output logic [63:0]       leave_address_o,
   output logic [31:0]       leave_data_o,
   output logic              leave_drop_o,
   input  logic              left_i,
-  input  logic              left_own_i          // it was pending
+  input  logic              left_own_i          // the sent message was that of a pending vector
 );
   localparam int unsigned N      = rnic_pkg::NumVectors;
   localparam int unsigned IndexW = N > 1 ? $clog2(N) : 1;
@@ -55,7 +55,7 @@ module host_if_msix (
   localparam int unsigned ItemW  = iwarp_pkg::CqWrWidth;
   if (N > 64) $fatal(1, "host_if_msix %m: at most 64 vectors");
 
-  // Table: three memories of at most 64 words, so that each half is written by itself.
+  // Table: three memories of at most 64 words, so that each dword is written separately.
   logic [31:0]       low [N];
   logic [31:0]       high [N];
   logic [31:0]       data [N];

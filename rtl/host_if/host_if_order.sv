@@ -4,14 +4,14 @@
 //                                                          TLPs, word, admin, cq and place
 //
 // Invariants:
-//  1. accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last
-//     beat, but its first TLPs may be sent before that. So TLPs are counted, too: at valid, not at
-//     the handshake.
+//  1. `accepted` counts writes at the unit's ports; `left` counts those sent on dma_wr. A place
+//     packet is accepted with its last beat, but its first TLPs may be sent before that. So TLPs
+//     are counted, too: from valid, not from the handshake.
 //  2. A response stays valid once it is valid (free_q).
 //  3. The counts are 32 bits and compared over half their range: while a response waits for PCIe,
 //     fewer than 2^31 writes are sent.
 // Latency: 2 cycles. Throughput: a response every 2 cycles.
-// Back-pressure: 16 responses may wait. After that mmio_req stalls until PCIe takes writes again.
+// Back-pressure: 16 responses may wait. After that mmio_req stalls until PCIe accepts writes again.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 

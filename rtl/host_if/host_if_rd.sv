@@ -8,18 +8,18 @@
 //                        +--> [ release ] --> hdr, beats
 //
 // Invariants:
-//  1. Tags and buffer space are partitioned, so no client takes another's.
+//  1. Tags and buffer space are partitioned, so no client uses those of another.
 //  2. qn1 has a tag and a word for each of the at most 64 requests that atomic holds; in a build of
 //     less than 128 tags it has one tag.
 //  3. No completion is trusted: host_if_tags in [ reorder ] checks tag, length and time. A read
-//     that fails there fails like one that PCIe refuses.
+//     that fails these checks ends like one that PCIe refuses.
 //  4. A packet with a watermark waits until the placed count has reached it; once reached, it stays
 //     reached.
 // Latency: request to dma_rd_req 5 cycles; last beat of dma_rd_rsp to the header 8, to the first
 // beat 10. Throughput: a read per cycle, 64 bytes per cycle in and out, a payload packet every 2
 // cycles.
 // Back-pressure: waits for the client's own consumer, for returning reads, and for placements
-// (watermark). No cycle of waits: writes and dma_rd_rsp wait for nothing here.
+// (watermark). No cycle of waits exists: writes and dma_rd_rsp do not wait for this leaf.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -139,8 +139,8 @@ module host_if_rd (
     .count_o(unused_payload[FifoW +: FifoW])
   );
 
-  // A packet with a watermark passes a cycle after the count has reached it. Both are 64 bits, so
-  // neither wraps.
+  // A packet with a watermark passes one cycle after the placed count has reached it. Watermark and
+  // count have 64 bits, so neither wraps.
   assign reached      = reached_q || !head.has_watermark;
   assign pkt_valid[3] = head_valid && reached;
   assign pkt_length[3*17 +: 17] = head.length;

@@ -54,7 +54,7 @@ module host_if_realign #(
   assign last  = rest <= 13'd64;
   assign count = last ? rest[6:0] : 7'd64;
   assign reach = shift_q + count[5:0];
-  // over: the next word is needed. Computed parallel to `last`, not after it, for a short path.
+  // over: the next word is needed. It is computed in parallel with `last`, to keep the path short.
   assign over  = {2'd0, shift_q} + {1'b0, rest[6:0]} > 8'd64;
   assign touch = shift_q == '0 || !last || over;
   assign pick  = 4'd1 << chunk_client_i;

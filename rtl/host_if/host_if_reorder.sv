@@ -11,8 +11,8 @@
 // Invariants:
 //  1. Pieces may be cut anywhere, and come in any order between tags. Pieces of one tag come in
 //     order.
-//  2. A tag has the byte at which its read begins (written when it is issued). host_if_tags has the
-//     number of bytes received, and decides which beats count.
+//  2. This leaf stores for each tag the byte at which its read begins, when the read is issued.
+//     host_if_tags stores the number of bytes received, and decides which beats are written.
 //  3. The buffer has 64 byte lanes with an address each. A beat at any alignment is one write, so
 //     gathering costs no cycle.
 //  4. No beat of a read is written after its end: a late end follows the last beat that
@@ -38,7 +38,7 @@ module host_if_reorder #(
   input  logic [7:0]              begin_tag_i,
   input  logic [PosW-1:0]         begin_pos_i,
   input  logic [12:0]             begin_length_i,
-  // it was sent
+  // the read was sent
   input  logic                    sent_valid_i,
   input  logic [7:0]              sent_tag_i,
   // from PCIe
@@ -49,7 +49,7 @@ module host_if_reorder #(
   output logic [7:0]              end_tag_o,
   output logic [1:0]              end_status_o,
   output logic [Tags-1:0]         held_o,         // tags that must not be used
-  output logic                    unexpected_o,   // to the counters: a piece, a read, a read
+  output logic                    unexpected_o,   // to the counters; see host_if_tags
   output logic                    malformed_o,
   output logic                    timed_out_o,
   // read port

@@ -1,9 +1,8 @@
-// host_if_retire: counts completed extents by epoch, and reports them one by one (rd_retired,
-// wr_retired).
+// host_if_retire: counts completed extents by epoch, and reports each one (rd_retired, wr_retired).
 //
 //   pulse, epoch --> [ count 0 ][ count 1 ] --> pick --> [ valid, epoch ] --> stream
 //
-// Order between epochs is not kept: only the counts matter to tpt.
+// Order between epochs is not kept: tpt needs only the counts.
 // Latency: 2 cycles. Throughput: 1 report per cycle.
 // Back-pressure: none; a pulse is always accepted (NoOverflow_A).
 // Sibling host_if_done. Bench tb/host_if/host_if_test.cpp

@@ -8,9 +8,11 @@
 // A tag is free, open (its read is outstanding) or held (its read has failed, and PCIe may still
 // complete it). Checks, and the states that follow:
 //   1. A piece whose tag is not open is discarded whole: no byte of it is written.
-//   2. A read ends with `aborted` in three cases: a piece has more bytes than are left; a piece is
-//      marked as the last and bytes are missing; a piece brings the last byte and is not marked
-//      as the last. The beat that shows it is not written, nor is the rest of its piece.
+//   2. A read ends with `aborted` in three cases:
+//      a. A piece has more bytes than are left.
+//      b. A piece is marked as the last, and bytes are missing.
+//      c. A piece brings the last byte, and is not marked as the last.
+//      The beat that shows the violation and the rest of its piece are not written.
 //   3. A walk visits the tags each half time-out and adds 1 to the 2-bit age of those that are
 //      open or held. The third walk over an open tag ends its read with `aborted`: after 1 to 1.5
 //      time-outs.
@@ -18,8 +20,8 @@
 //      it, so a late completion does not meet the tag's next user. It is freed after its last
 //      piece, or by its fourth walk, 1.5 to 2 time-outs later. PCIe does not bound late
 //      completions: one that comes still later is accepted for the next user if its length fits.
-//   5. The walk waits a cycle at the tag that [ judge ] is handling, so only one of the two changes
-//      a tag's state per cycle.
+//   5. The walk waits a cycle at the tag that [ judge ] is handling. So only one of the two changes
+//      a tag's state in a cycle.
 //   6. timeout_i 0: no walk starts, and held tags wait for their last piece.
 //
 // Latency: the verdict in the cycle after the beat. Throughput: a beat per cycle. A walk takes Tags
@@ -39,7 +41,7 @@ module host_if_tags #(
   input  logic                   begin_valid_i,
   input  logic [7:0]             begin_tag_i,
   input  logic [12:0]            begin_length_i,
-  // it was sent on dma_rd_req
+  // the read was sent on dma_rd_req
   input  logic                   sent_valid_i,
   input  logic [7:0]             sent_tag_i,
   // from PCIe
@@ -55,7 +57,7 @@ module host_if_tags #(
   output logic                   late_valid_o,
   input  logic                   late_ready_i,
   output logic [7:0]             late_tag_o,
-  // to host_if_gather: not to be used
+  // to host_if_gather: tags that must not be used
   output logic [Tags-1:0]        held_o,
   // to the counters
   output logic                   unexpected_o,    // a piece
@@ -104,7 +106,7 @@ module host_if_tags #(
     .re_i(rsp_valid_i && known), .raddr_i(rsp_slot), .rdata_o({come_mem, left_mem})
   );
 
-  // Judge. A beat of the same tag one cycle earlier has not reached its row yet.
+  // Judge. A beat of the same tag one cycle earlier has not updated the tag's row yet.
   logic first_q, discard_q, is_open, is_held, is_fresh, is_next;
   logic ok, over, all, wrong, closes, frees, holds;
 
@@ -186,7 +188,8 @@ module host_if_tags #(
   assign late_tag_o   = 8'(late_slot_q);
   assign timed_out_o  = expires;
 
-  // State. Shifts, not a loop over the tags: a simulator evaluates a loop bit by bit, each cycle.
+  // State. Shifts replace a loop over the tags, which a simulator would evaluate bit by bit in each
+  // cycle.
   logic [Tags-1:0] one, at_in, at_walk, at_sent, aged, reset_age;
 
   assign one       = Tags'(1);

@@ -14,14 +14,14 @@
 //  2. A write of admin waits until the cq writes accepted before it are sent. So the response to a
 //     command that queries cq last is written after the completions that the command caused.
 //  3. A dropped write passes through the pipeline and counts as done.
-//  4. An MSI-X message is a vector until nothing is before it on dma_wr. Then host_if_msix returns
-//     its address and data, or that it is masked. So only PCIe delays the message after its row is
-//     read.
-//  5. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet ->
-//     place_done, a word -> word_done. All three are counters, so dma_wr waits only for PCIe, never
-//     for ddp, tpt or atomic.
-//  6. A word is one TLP: 8 bytes at an address aligned to 8 (WordAligned_A). It has no extent here:
-//     atomic retires its own.
+//  4. An MSI-X message is only a vector until it is the next item on dma_wr. Then host_if_msix
+//     returns its address and data, or reports that it is masked. So only PCIe delays the message
+//     after its row is read.
+//  5. An accepted beat of dma_wr causes a report: the last of an extent wr_retired, the last of a
+//     place packet place_done, a word word_done. All three are counters, so dma_wr waits only for
+//     PCIe, never for ddp, tpt or atomic.
+//  6. A word is one TLP: 8 bytes at an address aligned to 8 (WordAligned_A). host_if reports no
+//     retired extent for it: atomic retires its own extents.
 // Latency: 7 cycles from the later of extent and beat to dma_wr. Throughput: 64 bytes per cycle; a
 // word per cycle; a packet of cq every 3 cycles, of admin every 4.
 // Back-pressure: waits for PCIe, and for the beats of a place packet whose extents have come.
@@ -46,7 +46,7 @@ module host_if_wr (
   output logic                       place_done_valid_o,
   input  logic                       place_done_ready_i,
   output iwarp_pkg::place_done_t     place_done_o,
-  // from host_if_msix. counts: it is a cq_wr item
+  // from host_if_msix. counts: the write is a cq_wr item
   input  logic                       small_valid_i,
   output logic                       small_ready_o,
   input  iwarp_pkg::cq_wr_t          small_i,

@@ -13,10 +13,10 @@
 //   crc_o <-- invert <-----------------------------------------------------------+
 //
 // Invariants:
-//  1. The bytes of a last beat of n bytes are rotated up to the top lanes, with zeros below. Zeros
-//     in front of a word add nothing to a zero state, so data64 gives the part of the n bytes. The
+//  1. The bytes of a last beat of n bytes are rotated up to the top lanes, with zeros below.
+//     Leading zeros do not change a zero state, so data64 returns the CRC part of the n bytes. The
 //     state before the last beat is advanced by n bytes only.
-//  2. crc_o is the usual number ("123456789" gives E3069283). MPA sends its low byte first
+//  2. crc_o is the usual CRC32C value ("123456789" gives E3069283). MPA sends its low byte first
 //     (RFC 5044 section 4, as RFC 3720 12.1).
 //
 // Latency: 7 cycles from a packet's last beat to its crc. Throughput: 1 beat of 64 bytes per cycle.
@@ -80,7 +80,7 @@ module crc32c (
     end
   end
 
-  // Stage 4: the state over full beats. A last beat passes the state on and restarts it.
+  // Stage 4: the state over full beats. A last beat passes the state to stage 5 and restarts it.
   logic [31:0] state_q;
   logic        a_valid_q, b_valid_q, c_valid_q, d_valid_q;
   logic [6:0]  a_keep_q;

@@ -1,7 +1,7 @@
-// header_put: inserts n bytes (0 .. Bytes) in front of each packet and leaves no gap.
+// header_put: inserts n bytes (0 .. Bytes) before the first byte of each packet, without a gap.
 //
 // In: one word on put per packet, in order; its low n bytes become the packet's first bytes. Out:
-// the longer packet. An empty packet (one beat, keep 0) comes out as the n bytes only.
+// the longer packet. For an empty packet (one beat, keep 0) the output is the n bytes only.
 //
 //   put --> [ counts ] --> n         [ headers ] ---first---+
 //                          |                                v
@@ -9,8 +9,8 @@
 //                                              +--> [ held ]-^
 //
 // Lanes at and above keep are undefined. error passes to the last beat.
-// Latency: 3 cycles from the beat, 4 from the word on put. Throughput: 1 beat per cycle on out; a
-// packet that its n bytes make one beat longer takes one cycle more.
+// Latency: 3 cycles from the beat, 4 from the word on put. Throughput: 1 beat per cycle on out. A
+// packet that becomes one beat longer by its n bytes takes one cycle more.
 // Back-pressure: a beat waits for its put word. The paths to put and out are cut: ready_i reaches
 // no output. ready_o depends combinationally on the stages after it, not on valid_i.
 // Proof rtl/formal/header_put_fv.sv, bench tb/lib/header_put_test.cpp, sibling header_take
@@ -71,7 +71,7 @@ module header_put #(
     .count_o(unused_headers)
   );
 
-  // Rotation up by n: the beat's first bytes come to lane n, its last n bytes to the bottom.
+  // Rotation up by n: the beat's first bytes go to lane n, its last n bytes to the bottom.
   logic             first_q, issue, shift_ready;
   logic             cur_valid, cur_there, cur_ready, cur_first, cur_last, cur_error;
   logic [KeepW-1:0] cur_keep, cur_count;
@@ -95,7 +95,7 @@ module header_put #(
   );
 
   // Merge: the header or the previous beat fills the bottom lanes. flush_q: the rest of a last beat
-  // goes out as a beat of its own.
+  // is sent as a separate beat.
   logic             flush_q, flush_error_q;
   logic [KeepW-1:0] flush_keep_q;
   logic [Bits-1:0]  held_q;

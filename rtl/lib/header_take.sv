@@ -1,8 +1,8 @@
-// header_take: removes n bytes from the front of each packet, where those bytes determine n.
+// header_take: removes the first n bytes of each packet, where those bytes determine n.
 //
 // In: packets. Out on head: the first beat of each packet. The user decodes it and returns n on
-// cut, once per packet, in order. Out: the rest of the packet, without a gap. A packet of at most n
-// bytes comes out as one beat with keep 0.
+// cut, once per packet, in order. Out: the rest of the packet, without a gap. The output for a
+// packet of at most n bytes is one beat with keep 0.
 //
 //   in --+--> [ beats, Depth ] ---> [ lane_shift: down by n ] --+--> [ held ] --> merge --+
 //        |                                  ^                   +-------- cur -----^      |
@@ -10,9 +10,9 @@
 //
 // Lanes at and above keep are undefined. error passes to the last beat.
 // Latency: 5 cycles from the later of beat and cut; beat k of a packet waits for beat k+1.
-// Throughput: 1 beat per cycle, also for packets of one or two beats, while Depth covers the beats
+// Throughput: 1 beat per cycle, also for packets of one or two beats, if Depth covers the beats
 // that arrive until the user returns the cut.
-// Back-pressure: head is combinational from in (a stream_reg in front of the decoder cuts it), and
+// Back-pressure: head is combinational from in (a stream_reg before the decoder cuts it), and
 // head_ready_i reaches ready_o. All other paths are cut.
 // Proof rtl/formal/header_take_fv.sv, bench tb/lib/header_take_test.cpp, sibling header_put
 `include "rnic_assert.svh"
@@ -57,7 +57,7 @@ module header_take #(
   localparam int unsigned BeatW = 2 + KeepW + Bits;
   localparam int unsigned SideW = 2 + KeepW + CutW;
 
-  // Entry: the store and the decoder take a first beat in the same cycle.
+  // Entry: the store and the decoder accept a first beat in the same cycle.
   logic first_q, store_ready, push;
 
   assign ready_o      = store_ready && (!first_q || head_ready_i);
@@ -98,7 +98,7 @@ module header_take #(
   assign beat_ready = cut_valid && shift_ready;
   assign cut_ready  = beat_valid && beat_last && shift_ready;
 
-  // Rotation down by the cut: bytes from the cut on come to the bottom, those before it to the top.
+  // Rotation down by the cut: bytes from the cut on go to the bottom, those before it to the top.
   logic              cur_valid, cur_ready, cur_last, cur_error;
   logic [KeepW-1:0]  cur_keep;
   logic [CutW-1:0]   cur_cut;

@@ -6,7 +6,8 @@
 // data_i[i*Width +: Width] is the rest of the beat, {error, keep, data}, which packet_arb does not
 // read.
 // Invariants:
-//  1. A source keeps the output from its first beat until its last is taken, also while it pauses.
+//  1. A source keeps the output from its first beat until its last beat is accepted, also while it
+//     pauses.
 //  2. A packet of a waiting source passes after at most N-1 packets of others (Fair_A proves N).
 // Latency: 0 (combinational). Throughput: 1 beat per cycle, no gap between packets.
 // Back-pressure: valid_i and data_i reach valid_o and data_o; ready_i reaches ready_o. Put a
@@ -44,7 +45,7 @@ module packet_arb #(
   `RNIC_STALL_OUT(out_valid, out_ready, valid_o, ready_i)
   logic              locked_d, locked_q;
 
-  // Inside a packet only its source may request.
+  // Within a packet only the source of the packet may request.
   always_comb begin
     for (int unsigned i = 0; i < N; i++) request[i] = valid_i[i] && (!locked_q || next_q == IndexW'(i));
   end
@@ -104,7 +105,7 @@ module packet_arb #(
   `RNIC_ASSERT(NotMixed_A, !f_open_q || !valid_o || index_o == f_index_q)
   `RNIC_ASSERT(SourceServed_A, !f_open_q || valid_o == valid_i[f_index_q])
 
-  // Fairness: any one source, and the count of other sources' packets that ended since it waits.
+  // Fairness: any one source, and the number of other sources' packets that ended while it waited.
   (* anyconst *) logic [IndexW-1:0] f_source;
   logic [IndexW:0] f_passed_q;
   logic [IndexW:0] f_distance;   // sources that the search checks before f_source

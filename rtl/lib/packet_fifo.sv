@@ -1,4 +1,4 @@
-// packet_fifo: stores whole packets and outputs a packet only after its last beat came without
+// packet_fifo: stores whole packets and outputs a packet only after its last beat arrived without
 // error.
 //
 //   data_i --> [ ram_1r1w ] --> [ rdata ] --> data_o      rd ... start: committed beats
@@ -156,7 +156,7 @@ module packet_fifo #(
   (* anyconst *) logic [Width:0] f_word;
   (* anyseq *)   logic           f_pick;
   logic              f_watch_q;   // a beat is watched
-  logic              f_open_q;    // and its packet is still open
+  logic              f_open_q;    // the packet of the watched beat is still open
   logic [CountW-1:0] f_ahead_q;
   logic [31:0]       f_start, f_wr;
   logic              f_begin;

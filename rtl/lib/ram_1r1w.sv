@@ -4,8 +4,8 @@
 //   re, raddr ------------^            ^
 //
 // Invariants:
-//  1. rdata_o shows mem[raddr_i] in the cycle after re_i and keeps it until the next re_i.
-//  2. A read of the address that is being written returns the old word (read first).
+//  1. rdata_o is mem[raddr_i] in the cycle after re_i, and keeps that word until the next re_i.
+//  2. A read of the address that is written in the same cycle returns the old word (read first).
 //  3. Contents and rdata_o have no reset. ram_clear clears a table that must start empty.
 // Latency: 1 cycle. Throughput: one read and one write per cycle.
 // Cuts every path: all inputs end in flip-flops or the array. One block memory, or LUT memory when

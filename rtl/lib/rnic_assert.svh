@@ -1,7 +1,7 @@
 // rnic_assert: the project's assertion macros: clocked immediate ones, which Verilator and Yosys
 // both read.
 //
-// They use clk_i and rst_ni of the module that contains them, and hold only outside reset.
+// They use clk_i and rst_ni of the module that contains them, and are disabled during reset.
 //
 //   RNIC_ASSERT(name, cond)                          cond in every cycle
 //   RNIC_ASSERT_NEXT(name, before, now)              before in one cycle implies now in the next

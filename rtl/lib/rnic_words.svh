@@ -15,9 +15,9 @@
 `define RNIC_RDMAP_OP_E enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe}
 
 // rdmap_row and rdmap_core: a QP's row of the table. serving: requests, from the oldest on, that
-// the responder or ddp holds. Indices are slots in the pools; a ring goes from base to last. next:
-// the first request that is not served. received: bytes of the oldest Read. msn: of the next
-// request that we send.
+// the responder or ddp holds. Indices are slots in the pools; a ring extends from base to last.
+// next: the first request that is not served. received: bytes of the oldest Read. msn: MSN of the
+// next request that this device sends.
 `define RNIC_RDMAP_ROW_T \
   struct packed { \
     logic        running; \
@@ -113,8 +113,8 @@
 `define RNIC_RDMAP_DEED_W (3 + 16 + 19 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
 
 // rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. has_head:
-// net and ulpdu_length are of the offending segment. of_request: that is a Read Request of which
-// offset bytes have been answered.
+// net and ulpdu_length are of the offending segment. of_request: that segment is a Read Request, of
+// which offset bytes have been returned.
 `define RNIC_RDMAP_JOB_T \
   struct packed { \
     logic [iwarp_pkg::QpErrorWidth-1:0] error; \
@@ -127,8 +127,8 @@
 `define RNIC_RDMAP_JOB_W (iwarp_pkg::QpErrorWidth + 2 + 16 + 32 + 368)
 
 // rdmap_core to rdmap_resp: the oldest request of a QP that is not served. slot: its slot in the
-// QP's ring; tx_fault and atomic_rsp return it. request: the 28 bytes after the DDP header; a
-// shorter request fills the rest with bytes of no meaning. more: an atomic's 24 bytes after them.
+// QP's ring; tx_fault and atomic_rsp return it. request: the 28 bytes after the DDP header; if the
+// request is shorter, the remaining bytes are undefined. more: an atomic's 24 bytes after them.
 `define RNIC_RDMAP_HEAD_T \
   struct packed { \
     logic [15:0] qpn; \

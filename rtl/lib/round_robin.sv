@@ -4,8 +4,8 @@
 //               +---------------------> [ first_one ] --------^
 //
 // Combinational, logarithmic depth. The user (stream_arb, packet_arb) holds the pointer. It sets
-// the pointer past a source that was served, and onto a source that waits, so that a grant once
-// shown is kept.
+// the pointer past a source that was served, and to a source that waits, so that a grant stays
+// until it is used.
 // Proof rtl/formal/round_robin_fv.sv, bench tb/lib/round_robin_test.cpp
 module round_robin #(
   parameter int unsigned N = 4,

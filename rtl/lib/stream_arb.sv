@@ -4,8 +4,8 @@
 //                                ^-- next_q <---- taken: index+1
 //                                                 waiting: index
 //
-// next_q: where the next search starts; the waiting source itself while it waits. Source i is in
-// data_i[i*Width +: Width].
+// next_q: index at which the next search starts; while a source waits, the index of that source.
+// data_i[i*Width +: Width] is the word of source i.
 // Invariants:
 //  1. A grant is kept while it is valid and not ready (OutStable_A).
 //  2. A waiting source is served after at most N-1 words of others (Fair_A).
@@ -72,7 +72,7 @@ module stream_arb #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, data_o})
 
 `ifdef FORMAL
-  // Fairness: any one source, and the count of other sources' words that passed since it waits.
+  // Fairness: any one source, and the number of other sources' words that passed while it waited.
   (* anyconst *) logic [IndexW-1:0] f_source;
   logic [IndexW:0] f_passed_q;
   logic [IndexW:0] f_distance;   // sources that the search checks before f_source

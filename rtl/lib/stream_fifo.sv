@@ -6,7 +6,7 @@
 //                            +-----------------------^
 //   Depth >  64   block memory (stream_fifo_ram), latency 2 cycles
 //
-// Holds Depth words. count_o is the number of words inside, the output included.
+// Holds Depth words. count_o is the number of stored words, including the output register.
 // Throughput: 1 word per cycle (with a Depth of 1: one every 2 cycles, since ready_o is
 // registered).
 // Back-pressure: cuts every combinational path: ready_o and data_o come from flip-flops. (Above a
@@ -18,7 +18,7 @@
 module stream_fifo #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 2,
-  parameter bit Reserved = 1'b0,   // the producer has counted: it has room without reading ready_o
+  parameter bit Reserved = 1'b0,   // the producer has reserved room and does not read ready_o
   localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
   input  logic              clk_i,

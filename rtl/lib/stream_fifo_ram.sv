@@ -34,7 +34,7 @@ module stream_fifo_ram #(
 
   localparam int unsigned PtrW = $clog2(Depth);
 
-  logic [CountW-1:0] count_d, count_q;   // all words inside
+  logic [CountW-1:0] count_d, count_q;   // all stored words
   logic [CountW-1:0] level_q;            // words not yet read from the memory
   logic              ready_q, valid_q;
   logic [PtrW-1:0]   wr_q, rd_q;

@@ -1,13 +1,13 @@
-// stream_fork: passes one stream to N consumers; each takes every word once, at its own pace.
+// stream_fork: passes one stream to N consumers; each accepts every word once, at its own pace.
 //
 //   valid_i --+--> & !done_q[0] --> valid_o[0]
-//             +--> & !done_q[1] --> valid_o[1]        ready_o = each has taken or takes now
+//             +--> & !done_q[1] --> valid_o[1]        ready_o = each has accepted or accepts now
 //
-// Handshake only: the payload goes from the producer to all consumers by wire.
+// Handshake only: wires carry the payload from the producer to all consumers.
 // Latency: 0 (combinational: valid_i reaches valid_o, ready_i reaches ready_o). Throughput: 1 word
 // per cycle.
-// Back-pressure: the producer waits for the last consumer. done_q marks the consumers that have
-// taken the word (DoneOnlyInside_A).
+// Back-pressure: the producer waits for the slowest consumer. done_q marks the consumers that have
+// accepted the word (DoneOnlyInside_A).
 // Proof rtl/formal/stream_fork_fv.sv, bench tb/lib/stream_fork_test.cpp
 `include "rnic_assert.svh"
 

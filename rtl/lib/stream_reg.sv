@@ -1,6 +1,6 @@
 // stream_reg: a register stage for a valid/ready stream.
 //
-//   data_i --+-------------> [ a ] --> data_o     b fills only while a is full and waits,
+//   data_i --+-------------> [ a ] --> data_o     b fills only while a is full and stalled,
 //            +--> [ b ] --------^                 so ready_o = "b is empty" comes from a flip-flop.
 //
 // Latency: 1 cycle. Throughput: 1 word per cycle. Cuts every combinational path between its sides.
@@ -68,7 +68,8 @@ module stream_reg #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, data_o)
 
 `ifdef FORMAL
-  // Integrity: any one word, from its push to its pop. f_behind_q: it is in b, behind another word.
+  // Integrity: any one word, from its push to its pop. f_behind_q: the word is in b, and an older
+  // word is in a.
   (* anyconst *) logic [Width-1:0] f_word;
   (* anyseq *)   logic             f_pick;
   logic f_watch_q, f_behind_q;

@@ -3,9 +3,9 @@
 //   items_i, busy_i, stalled_i --> [ register ] --> + --> [ count_q ] --> count_o
 //                                                   ^---------+
 //
-// items: items passed. busy: cycles in which an item moved. stalled: cycles in which an output was
+// items: items handled. busy: cycles in which an item moved. stalled: cycles in which an output was
 // valid and not ready. Counts in every cycle. Latency: 2 cycles.
-// The register keeps the adders out of the path of the unit's handshakes.
+// The register keeps the adders out of the unit's handshake paths.
 // Proof rtl/formal/unit_counter_fv.sv, bench tb/lib/unit_counter_test.cpp
 module unit_counter #(
   parameter int unsigned ItemsW = 1       // width of the number of items per cycle

@@ -16,9 +16,9 @@
 // cycles.
 // Back-pressure:
 //  - llp_rx waits for mpa and admin.
-//  - llp_tx waits for the LLP, which has granted credit, and for qp to take wr_done.
-//  - tx_grant waits for ddp; wants are always accepted.
-//  - Receive never waits for transmit; stops wait for both.
+//  - llp_tx waits for the LLP, which has granted credit, and for qp to accept wr_done.
+//  - tx_grant waits for ddp. tx_want is always accepted.
+//  - Receive never waits for transmit. A stop waits for both.
 // Model: model/llp_if/llp_if.hpp. Bench: tb/llp_if/llp_if_test.cpp. Contract:
 // docs/theory-of-operation.md
 `include "rnic_assert.svh"
@@ -198,8 +198,8 @@ module llp_if #(
     .event_valid_o(llp_event_valid_o), .event_ready_i(llp_event_ready_i), .event_o(llp_event_o)
   );
 
-  // --- credit. llp_if_ctl requests only while llp_if_raw has no bytes, so one response serves
-  // both.
+  // --- credit. llp_if_ctl requests credit only while llp_if_raw has no bytes, so one response
+  // serves both.
   logic             phase, hold_valid, hold_ready, debit_valid;
   logic             look, idle, take, take_fpdu, clear, wait_we, waits, wake_valid, wake_ready;
   logic             refund_valid, refund_ready, refund_term;

@@ -1,19 +1,21 @@
-// llp_if_account: holds the credit of each connection. All sums are modulo 2^32, as the LLP's
-// limit.
+// llp_if_account: holds the credit of each connection. All sums are modulo 2^32, as the limit that
+// the LLP sends.
 //
 //   llp_credit --> [ limit ]                       available = limit - granted + refunded
-//   llp_if_grant (looks, takes) --> [ granted, its FPDUs, FPDU size set aside ]
+//   llp_if_grant (look, take) --> [ granted, its FPDUs, FPDU size set aside ]
 //   FPDU sent --> [ refunded, its FPDUs ]          credit that it did not need is refunded
 //   either change --> [ waiting ]? --> wake: the QP to check again
 //
+// A lookup (look_i) of llp_if_grant reads a connection's credit; take_i grants bytes of it.
 // Invariants:
-//  1. Each table has one writer per phase. phase_i 0 and 1 share the read ports: llp_if_grant reads
-//     in phase 1, gets its response and writes in the next phase 0. Refunds read in phase 0 and
+//  1. Each table has one writer per phase. phase_i 0 and 1 share the read ports. llp_if_grant reads
+//     in phase 1, and gets its response and writes in the next phase 0. Refunds read in phase 0 and
 //     write in phase 1.
-//  2. A look that missed a change has written `waiting` before the change reads it, two or more
-//     cycles after the change's own write. So no waiting QP is lost (NoneLost_A).
+//  2. A change (a limit or a refund) reads `waiting` two or more cycles after its own write. A
+//     lookup that missed the change has written `waiting` before that. So no waiting QP is lost
+//     (NoneLost_A).
 // Latency: 5 cycles to wake. Throughput: one refund and one limit every 2 cycles.
-// Back-pressure: waits for the wakes to be taken.
+// Back-pressure: waits until llp_if_grant accepts the wakes.
 // Siblings: llp_if_grant, llp_if_tx. Bench: tb/llp_if/llp_if_account_test.cpp
 `include "rnic_assert.svh"
 
@@ -39,7 +41,7 @@ module llp_if_account #(
   input  logic                   look_i,
   input  logic [ConnW-1:0]       look_conn_i,
   // to llp_if_grant: the next phase 0
-  input  logic [17:0]            need_i,      // fits_need_o: this is available
+  input  logic [17:0]            need_i,      // fits_need_o: so many bytes are available
   output logic                   fits_need_o,
   output logic                   fits_size_o, // size_o and TermCredit are available
   output logic [16:0]            size_o,      // largest FPDU set aside so far
@@ -86,7 +88,7 @@ module llp_if_account #(
     .re_i(look_i), .raddr_i(look_conn_i), .rdata_o(limit)
   );
 
-  // Granted: written only by looks.
+  // Granted: written only by llp_if_grant, for the connection of its last lookup.
   logic [31:0] granted;
   logic [11:0] given;
   logic [16:0] size;

@@ -12,16 +12,16 @@
 //  1. The LLP's events and the other sources alternate, since peers cause events at any rate.
 //  2. A start, conn_close and conn_release wait until admin's streaming bytes are sent or dropped,
 //     so that the next user of a released number inherits none.
-//  3. A start also waits until wants from before it are checked, and FPDUs from before it are sent
-//     or dropped. So a late FPDU of its QP stays off the new connection.
-//  4. A stop waits until every item that was inside has drained, in both directions.
-//  5. Streaming bytes are admitted (conn_send, modify_qp with bytes) when those before them are
-//     sent and there is credit for them all. So no bytes wait for a peer's window in front of
-//     others.
-//  6. An event of a connection whose conn_give is outstanding is judged after the records that came
-//     before it.
+//  3. A start also waits until all earlier wants are checked, and all earlier FPDUs are sent or
+//     dropped. So no late FPDU of its QP is sent on the new connection.
+//  4. A stop waits until every item that was in flight has drained, in both directions.
+//  5. Streaming bytes (of conn_send, of modify_qp with bytes) are admitted when all earlier ones
+//     are sent and credit for all of them is available. So no bytes that wait for a peer's window
+//     block others.
+//  6. If conn_give is outstanding for a connection, an event of that connection is executed after
+//     the records that came before it.
 //  7. conn_connect waits for `assigned` while other items are executed.
-//  8. An event is taken only with room for its reports, so qp's orders never wait for qp.
+//  8. An event is accepted only if its reports have room, so orders of qp never wait for qp.
 // Latency: 5 to 20 cycles per item.
 // Siblings: llp_if_rule, llp_if_event, llp_if_grant, llp_if_raw, llp_if_give. Bench:
 // tb/llp_if/llp_if_test.cpp
@@ -56,7 +56,7 @@ module llp_if_ctl #(
   output logic                     ack_valid_o,
   input  logic                     ack_ready_i,
   output iwarp_pkg::qp_ack_llp_t   ack_o,
-  // to qp through llp_if_event; to cq
+  // to qp through llp_if_event, and to cq
   output logic                     event_valid_o,
   input  logic                     event_ready_i,
   output iwarp_pkg::llp_event_t    event_o,
@@ -80,7 +80,7 @@ module llp_if_ctl #(
   output logic                     abort_done_o,
   input  logic [ConnW-1:0]         raw_conn_i,
   input  logic                     raw_idle_i,
-  // to and from llp_if_grant: is there credit for streaming bytes?
+  // to and from llp_if_grant: checks whether credit for streaming bytes is available
   output logic                     probe_valid_o,
   input  logic                     probe_ready_i,
   output logic [ConnW-1:0]         probe_conn_o,
@@ -136,9 +136,9 @@ module llp_if_ctl #(
     StSet,     // llp_if_grant takes a row or a size, or clears a credit
     StDrain,   // stop: items inside drain
     StUnmap,   // stop: records that come from now on are dropped
-    StAgain,   // stop: records that came meanwhile drain
-    StReq,     // the LLP takes a request
-    StAnswer   // responses and events are taken
+    StAgain,   // stop: records that arrived meanwhile drain
+    StReq,     // the LLP accepts a request
+    StAnswer   // responses and events are accepted
   } state_e;
 
   // --- choose
@@ -148,7 +148,7 @@ module llp_if_ctl #(
   logic               clear_busy, qp_clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
   logic [QpW-1:0]     qpn_d, qpn_q;
   logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
-  // turn_q: the next turn is not an event's
+  // turn_q: another source than the LLP's events is next
   logic               is_start, ctl_may, cmd_may, evt_may, turn_q;
   logic [15:0]        number, bytes;
   logic               has_bytes, credit_q, unused_args;   // of the command
@@ -336,7 +336,7 @@ module llp_if_ctl #(
         end
         default:  state_q <= StIdle;
       endcase
-      // cycles in a state that waits: the mark is taken in the first
+      // counts the cycles in a state that waits; the mark is recorded in the first one
       if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain || state_q == StBehind)
         size_wait_q <= size_wait_q == 2'd3 ? 2'd3 : size_wait_q + 1'b1;
       else size_wait_q <= '0;

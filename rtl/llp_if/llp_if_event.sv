@@ -1,17 +1,17 @@
 // llp_if_event: counts items in and out for stops, and delays llp_event until earlier records have
 // drained.
 //
-//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: every item inside at mark_i has
-//                                                   drained; tx_past_o: every FPDU has
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all items in flight at mark_i have
+//                                                   drained; tx_past_o: all FPDUs have
 //   events --> [ FIFO, each with the count of records ] --> llp_event, when as many have drained
 //
 // Invariants:
-//  1. The wr_done of an FPDU has drained when qp has taken it. So an acknowledgement (past_o) and
-//     an event follow every wr_done that was made before them, however deep its queue is. The queue
-//     is counted down from when the FPDUs have drained, or the event is at the front.
+//  1. The wr_done of an FPDU has drained when qp has accepted it. So an acknowledgement (past_o)
+//     and an event follow every wr_done that was queued before them, however deep that queue is.
+//     The queue is counted down once the FPDUs have drained, or once the event is at the front.
 //  2. Records keep their order in each direction, so counts over all QPs are enough.
-//  3. Each direction latches that it is past its mark (rx_past_q, tx_past_q): while the other
-//     direction is blocked, counts may wrap.
+//  3. Each direction latches that it is past its mark (rx_past_q, tx_past_q), because counts may
+//     wrap while the other direction is blocked.
 // Back-pressure: waits for mpa (through llp_if_rx) and qp.
 // Siblings: llp_if_ctl, llp_if_rx, llp_if_tx. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
@@ -27,8 +27,8 @@ module llp_if_event #(
   input  logic                  rx_out_i,
   input  logic                  tx_in_i,
   input  logic                  tx_out_i,
-  input  logic [CountW-1:0]     dones_i,      // wr_done made and not taken
-  input  logic                  done_out_i,   // one is taken
+  input  logic [CountW-1:0]     dones_i,      // wr_done queued, not yet accepted by qp
+  input  logic                  done_out_i,   // qp accepts a wr_done
   // from and to llp_if_ctl
   input  logic                  mark_i,
   output logic                  past_o,
@@ -56,7 +56,7 @@ module llp_if_event #(
   assign past_o        = (rx_past_q || !rx_behind) && tx_past_q && dones_left_q == '0;
   assign event_valid_o = front_valid && !front_behind && front_seen_q && front_dones_q == '0;
 
-  // Of the wr_done made before: the number not taken.
+  // The number of earlier wr_done that qp has not accepted yet.
   logic [CountW-1:0] dones_now, dones_left_q, front_dones_q;
   logic              front_seen_q;
   assign dones_now = dones_i - CountW'(done_out_i);

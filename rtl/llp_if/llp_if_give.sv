@@ -1,4 +1,4 @@
-// llp_if_give: passes the streaming record that answers admin's conn_give, or an empty one when the
+// llp_if_give: returns the streaming record for admin's conn_give, or an empty record if the
 // connection ends first.
 //
 //   raw header (llp_if_rx) --> [ requested? ] --+--> [ header ] --> raw_rx_hdr
@@ -8,9 +8,10 @@
 //
 // Invariants:
 //  1. At most one conn_give is outstanding, since admin waits for its bytes (OneAtATime_A).
-//  2. It ends with the header of its record, or with an empty packet (ended, one beat of no bytes)
-//     if llp_if_ctl reports before that its connection has ended. Then the LLP sends no record, and
-//     admin would wait forever. A record that comes after that is dropped as not requested.
+//  2. A conn_give ends with the header of its record. If llp_if_ctl reports the end of the
+//     connection before that, the conn_give ends with an empty packet (`ended`, one beat of no
+//     bytes): the LLP sends no record then, and admin would wait forever. A later record is dropped
+//     as not requested.
 // Latency: 2 cycles for a header. Back-pressure: waits only for admin.
 // Siblings: llp_if_rx, llp_if_ctl. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
@@ -61,7 +62,7 @@ module llp_if_give (
   assign under_way_o = under_way_q;
   assign conn_o      = conn_q;
 
-  // The end is accepted in any state; it comes only when no record of this give is inside.
+  // The end is accepted in any state. It comes only when no record of this conn_give is in flight.
   assign hdr_ready_o     = state_q == StIdle && !ends && !end_q;
   assign beat_ready_o    = state_q == StDrop || (state_q == StPass && raw_ready_i);
   assign raw_hdr_valid_o = state_q == StHdr || state_q == StEmpty;

@@ -7,15 +7,16 @@
 // Invariants:
 //  1. A segment is granted when an FPDU of the largest size and TermCredit fit (RFC 5044 section 4;
 //     architecture section 5). A Terminate takes only TermCredit.
-//  2. There is no grant before start, after stop, or (of a segment) while hold_tx is set.
+//  2. No grant is given before start or after stop, and none for a segment while hold_tx is set.
 //  3. The credit set aside for a QP's segments never shrinks, and grows only while none is
 //     outstanding. So refunds are exact also when the segment size changes.
 //  4. A QP whose Terminate waits is visited every 2^16 cycles; the second visit discards the
 //     Terminate (TermTimeout, up to twice).
 //  5. A table row that is written while the next item reads it is forwarded.
-// Steps, phase 0, 1, 0: read the table; query account; decide and write.
+// Steps, in phases 0, 1, 0: read the table; look up the credit in llp_if_account; decide and write.
 // Throughput: one item every 2 cycles.
-// Back-pressure: only looks wait for tx_grant: both queues have room for all QPs.
+// Back-pressure: only the check of a want (OpLook) waits for tx_grant. Wants and rechecked QPs stay
+// in their queues, which have room for all QPs.
 // Siblings: llp_if_account, llp_if_ctl. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -47,7 +48,7 @@ module llp_if_grant #(
   input  logic [16:0]           cfg_worst_i,
   input  logic                  mark_i,           // records the wants that are queued now ...
   output logic                  past_o,           // ... and reports when all of them were checked
-  // from llp_if_rx: the QP's first FPDU has come
+  // from llp_if_rx: the QP's first FPDU has arrived
   input  logic                  hold_valid_i,
   output logic                  hold_ready_o,
   input  logic [QpW-1:0]        hold_qpn_i,
@@ -193,7 +194,7 @@ module llp_if_grant #(
     end
   end
 
-  // --- step 1: the row; query account
+  // --- step 1: the row; the lookup in llp_if_account
   logic             row_we, handed_q, bytes1, bytes2;
   logic [RowW-1:0]  row_ram, row_new, handed_row_q, row1, row2_q, set1_q;
   logic [ConnW-1:0] conn1, conn2_q;
@@ -325,7 +326,7 @@ module llp_if_grant #(
     .count_o(lates)
   );
 
-  // --- reports when the wants that were queued at the mark were checked
+  // --- reports when all wants that were queued at the mark have been checked
   logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q;
   // past_q: latched, since the counts may wrap
   logic        want_behind, again_behind, want_past_q, again_past_q;

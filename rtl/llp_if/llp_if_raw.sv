@@ -1,4 +1,4 @@
-// llp_if_raw: checks admin's streaming bytes: their connection must be open, and they need credit
+// llp_if_raw: checks admin's streaming bytes. Their connection must be open, and they need credit,
 // as FPDUs do.
 //
 //   raw_tx_hdr --> [ FIFO ] --> open? (llp_if_ctl) --> credit? (llp_if_grant) --> go or drop
@@ -6,10 +6,10 @@
 //                                                                   llp_if_tx <-------+
 //
 // Invariants:
-//  1. Admin's bytes were admitted with their credit (llp_if_ctl), so they do not wait here. If
-//     credit is nevertheless missing for 256 tries, about TermTimeout, the connection is aborted
-//     and the bytes are dropped, since admin waits for them.
-//  2. idle_o: every packet that admin has passed here is sent or dropped.
+//  1. llp_if_ctl admits admin's bytes only with their credit, so they do not wait in llp_if_raw. If
+//     credit is nevertheless missing for 256 tries (about TermTimeout), llp_if_raw aborts the
+//     connection and drops the bytes, since admin waits for them.
+//  2. idle_o: every packet that admin has sent is sent to the LLP or dropped.
 // Back-pressure: waits for credit (bounded) and for the LLP.
 // Siblings: llp_if_ctl, llp_if_grant, llp_if_tx. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
@@ -48,12 +48,12 @@ module llp_if_raw #(
 );
   typedef enum logic [2:0] {
     StIdle,   // waits for a header
-    StCheck,  // is the connection open?
+    StCheck,  // checks that the connection is open
     StDebit,  // requests credit
     StAnswer, // waits for the response
     StWait,   // tries again later
     StAbort,  // aborts the connection
-    StGo      // llp_if_tx takes it
+    StGo      // llp_if_tx accepts the packet
   } state_e;
 
   state_e                 state_q;

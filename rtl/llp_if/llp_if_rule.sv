@@ -1,8 +1,14 @@
 // llp_if_rule: decides the outcome of an item for its connection: the row of the table, and the
 // requests, responses and reports. Combinational.
 //
-//   source   TermLeft, TermLate (no credit for it in time), Event of the LLP, RawCheck (may admin's
-//            bytes be sent?), RawAbort (they could not), Order of qp, Command of admin
+//   source    item
+//   TermLeft  a Terminate was sent
+//   TermLate  a Terminate got no credit in time
+//   Event     an event of the LLP
+//   RawCheck  check whether admin's streaming bytes may be sent
+//   RawAbort  admin's streaming bytes could not be sent
+//   Order     an order of qp
+//   Command   a command of admin
 //
 //   state         peer closes    FIN sent       closed    reset    failed
 //   connecting    -              -              closed    reset    failed
@@ -11,10 +17,11 @@
 //   local_closed  -              -              closed    reset    failed
 //
 // Invariants:
-//  1. Ended rows stay until release. A connection whose FIN is sent sends nothing more.
-//  2. A connection that has ended, or is to be reset, gives no more bytes: waiting is 0.
-//  3. conn_give is only for open connections. An outstanding one ends when its connection ends
-//     (llp_if_give).
+//  1. Rows of ended connections stay until release. A connection whose FIN is sent sends nothing
+//     more.
+//  2. A connection that has ended, or is to be reset, delivers no more bytes: waiting is 0.
+//  3. conn_give is accepted only for open connections. An outstanding conn_give ends when its
+//     connection ends (llp_if_give).
 //
 // Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss,
 // markers sent, QPN}.
@@ -83,7 +90,7 @@ module llp_if_rule #(
   assign free    = state == iwarp_pkg::ConnFree;
   assign ended   = state == iwarp_pkg::ConnClosed || state == iwarp_pkg::ConnReset || state == iwarp_pkg::ConnFailed;
   assign open    = !free && !ended;
-  // talks: may send
+  // talks: the connection may send
   assign talks   = !fin && (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);
   assign unowned = !has_qp;
   assign same_qp = has_qp && qpn == qpn_i;
@@ -236,7 +243,7 @@ module llp_if_rule #(
             row_we_o = linked_i;
             closes   = talks;
           end
-          iwarp_pkg::QpoSync: ;   // llp_if holds no lasting state of it
+          iwarp_pkg::QpoSync: ;   // changes no state of the connection
           default: begin   // stop, abort
             stop_o   = linked_i;
             row_we_o = linked_i;

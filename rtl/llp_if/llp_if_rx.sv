@@ -6,13 +6,13 @@
 //   llp_rx ------> [ FIFO ] ----------------------------> rx_fpdu, raw_rx, dropped
 //
 // Invariants:
-//  1. The first FPDU of a QP with hold_tx releases its transmit side (RFC 5044 section 7.1), before
+//  1. The first FPDU of a QP with hold_tx releases its transmit side (RFC 5044 section 7.1) before
 //     the FPDU is passed on.
-//  2. A record of a connection that is unknown, or an FPDU of one without QP, is dropped.
-// Latency: 3 cycles, 2 or 3 more for the FPDU that releases. Throughput: 1 beat per cycle, a record
-// every 2 cycles.
-// Back-pressure: waits for mpa and admin, and for llp_if_grant to release a held QP, which waits
-// for no other unit.
+//  2. A record of an unknown connection is dropped, and so is an FPDU of a connection without QP.
+// Latency: 3 cycles, 2 or 3 more for an FPDU that releases its QP. Throughput: 1 beat per cycle, a
+// record every 2 cycles.
+// Back-pressure: waits for mpa and admin, and for llp_if_grant to release a held QP. That release
+// waits for no other unit.
 // Siblings: llp_if_ctl, llp_if_grant, llp_if_give. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -60,7 +60,7 @@ module llp_if_rx #(
 );
   typedef enum logic [1:0] {
     StIdle,   // waits for a header; reads the tables
-    StLook,   // its QP is known: passes it on
+    StLook,   // the record's QP is known: passes the record on
     StHold    // releases the QP's transmit side first
   } state_e;
   localparam logic [1:0] ToFpdu = 2'd0, ToRaw = 2'd1, ToDrop = 2'd2;

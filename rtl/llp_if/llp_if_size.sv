@@ -1,8 +1,9 @@
 // llp_if_size: computes MULPDU and the worst-case FPDU from the connection's segment size.
 // spec/ambiguities.md C-27
 //
-//   MULPDU = mss - 6 - mss mod 4 - (markers: 4 ceil(mss / 512)), 128 at least
-//   FPDU   = 2 + MULPDU to a multiple of 4, 4 bytes CRC, and with markers one word per 127 of it
+//   MULPDU = mss - 6 - mss mod 4 - (markers: 4 ceil(mss / 512)), at least 128
+//   FPDU   = 2 + MULPDU padded to a multiple of 4, plus 4 bytes CRC; with markers plus one word per
+//            127 words
 //
 // Latency: three register stages; hold the inputs for 3 cycles. Back-pressure: none.
 // Bench: tb/llp_if/llp_if_test.cpp, on the unit

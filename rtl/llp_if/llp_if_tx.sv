@@ -6,18 +6,18 @@
 //
 // Invariants:
 //  1. Credit that an FPDU did not need is refunded when its header is sent.
-//  2. An FPDU of a QP that has stopped is dropped. So is one that comes after the FIN of its
-//     connection (a Terminate then counts as sent): a peer that answers a request before the
-//     request is sent can cause one.
-//  3. wr_done, and the report that a Terminate was sent, are made when the LLP takes the last beat.
+//  2. An FPDU of a QP that has stopped is dropped. An FPDU after the FIN of its connection is
+//     dropped, too; a Terminate then counts as sent. A peer that responds to a request before the
+//     request is sent can cause such an FPDU.
+//  3. When the LLP accepts the last beat, wr_done is queued and a Terminate is reported as sent.
 // Latency: 3 cycles. Throughput: 1 beat per cycle, a record every 2 cycles.
 // Back-pressure: waits for the LLP (which has granted credit) and qp (wr_done). Raw bytes also wait
-// for their credit, without blocking FPDUs.
+// for their credit, but do not block FPDUs then.
 // Siblings: llp_if_raw, llp_if_account, llp_if_event. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_tx #(
-  parameter int unsigned DoneDepth = 4,   // wr_done that may wait for qp
+  parameter int unsigned DoneDepth = 4,   // depth of the queue of wr_done to qp
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
   localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns)
 ) (
@@ -68,7 +68,8 @@ module llp_if_tx #(
   input  logic                    term_ready_i,
   output logic [QpW-1:0]          term_qpn_o,
   output logic [ConnW-1:0]        term_conn_o,
-  // to llp_if_event, llp_if_raw: an FPDU, a raw packet has drained; wr_done that qp has not taken
+  // to llp_if_event, llp_if_raw: an FPDU or a raw packet has drained; wr_done that qp has not
+  // accepted
   output logic                    out_o,
   output logic [$clog2(DoneDepth+1)-1:0] dones_o,
   output logic                    raw_out_o

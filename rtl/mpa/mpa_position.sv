@@ -1,7 +1,7 @@
 // mpa_position: the table of QPs of one direction: CRC used, markers used, position in the stream.
 //
 //   req --> [ table, read ] --> rsp --(advance)--> [ table, write ]
-//   set --------------------------------------------^                   set has priority
+//   set --------------------------------------------^                   set takes precedence
 //
 // A lookup returns the flags and the words (4 bytes) to the next marker position. The user returns
 // in the same cycle by how many words the stream advances. set starts a QP at position 0.
@@ -26,7 +26,7 @@ module mpa_position #(
   input  logic           set_crc_i,
   input  logic           set_markers_i,
   // from the user
-  input  logic           req_valid_i,    // stable until the response is taken
+  input  logic           req_valid_i,    // stable until the user accepts the response
   input  logic [QpW-1:0] req_qpn_i,
   // to the user
   output logic           rsp_valid_o,

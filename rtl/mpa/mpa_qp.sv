@@ -5,10 +5,11 @@
 //
 // Invariants:
 //  1. A start writes the QP's flags into both position tables.
-//  2. A stop is acknowledged when every packet that was inside at the order has drained. Both
-//     pipelines keep order, so it is enough to count down the packets inside at that time, over all
-//     QPs.
-//  3. Later packets do not count, however many pass one direction while the other stalls.
+//  2. A stop is acknowledged when every packet that was in flight at the order has drained. Both
+//     pipelines keep order, so it is enough to count down the packets in flight at that time, over
+//     all QPs.
+//  3. A stop does not wait for later packets, however many pass one direction while the other
+//     stalls.
 // Latency: 3 cycles for a start. Back-pressure: a stop waits for the consumers of both pipelines;
 // both orders wait for qp_ack_mpa.
 // Sibling: mpa_position. Bench: tb/mpa/mpa_test.cpp
@@ -36,7 +37,7 @@ module mpa_qp #(
   output logic                   set_crc_o,
   output logic                   set_rx_markers_o,
   output logic                   set_tx_markers_o,
-  // from the ports: a packet has come in, a packet has drained
+  // from the ports: a packet has entered, a packet has drained
   input  logic                   rx_in_i,
   input  logic                   rx_out_i,
   input  logic                   tx_in_i,
@@ -45,15 +46,15 @@ module mpa_qp #(
   typedef enum logic [1:0] {
     StIdle,   // waits for an order
     StSet,    // writes both tables
-    StDrain,  // waits until the packets inside have drained
+    StDrain,  // waits until the packets in flight have drained
     StAck     // acknowledges
   } state_e;
 
   state_e      state_q;
-  logic [15:0] rx_held_q, tx_held_q;   // packets inside
-  logic [15:0] rx_rest_q, tx_rest_q;   // of those, the ones inside when the order came
+  logic [15:0] rx_held_q, tx_held_q;   // packets in flight
+  logic [15:0] rx_rest_q, tx_rest_q;   // of those, the ones in flight when the order came
   logic        take;
-  logic        rx_set_q, tx_set_q;   // this table is written
+  logic        rx_set_q, tx_set_q;   // the table of this direction is written
   logic [15:0] qpn_q;
   logic        crc_q, rx_markers_q, tx_markers_q;
 

@@ -4,9 +4,9 @@
 //   rx_fpdu ------> [ FIFO ] ---------------------------------- + --> raw (for the CRC)
 //                                                               +--> [ stream_reg ] --> beat
 //
-// Markers are 512 bytes apart, that is 8 beats: within one FPDU all are in the same word. at_o:
-// this beat has one, in word word_o. ptr_o: its required value (RFC 5044 section 4.3), bytes from
-// the length field on.
+// Markers are 512 bytes (8 beats) apart, so within one FPDU all are in the same word of a beat.
+// at_o: this beat has a marker, in word word_o. ptr_o: the required value of the marker (RFC 5044
+// section 4.3), in bytes from the length field.
 // Latency: 4 cycles from header to first beat. Throughput: 1 beat per cycle, an FPDU every 2
 // cycles.
 // Back-pressure: waits only for its consumers.
@@ -54,7 +54,7 @@ module mpa_rx_entry #(
   output logic                    info_crc_o,
   output logic                    info_short_o   // the record has no room for a CRC
 );
-  // Headers and lookups, a packet ahead of its beats.
+  // Headers and lookups run one packet ahead of its beats.
   logic                    front_valid;
   iwarp_pkg::rx_fpdu_hdr_t front;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] unused_headers;
@@ -82,8 +82,8 @@ module mpa_rx_entry #(
     .count_o(unused_packets)
   );
 
-  // Beats: the three consumers take a beat in the same cycle, so none is ahead by more than its own
-  // registers.
+  // Beats: the three consumers accept a beat in the same cycle, so none is ahead by more than its
+  // own registers.
   logic             in_valid, all_ready, reg_ready, first_q, move, at;
   iwarp_pkg::beat_t in;
   logic [9:0]       index_q;

@@ -6,8 +6,9 @@
 //
 // Invariants:
 //  1. An FPDU has 2 + ULPDU bytes, zeros to a multiple of 4, and 4 bytes CRC (RFC 5044 section 4).
-//  2. The last beat waits for the FPDU's last; bad_o and length_o are valid with it.
-//  3. A bad FPDU comes out as beats of any content, at least one.
+//  2. The last output beat waits for the last beat of the FPDU. bad_o and length_o are valid with
+//     it.
+//  3. The output for a bad FPDU is one or more beats of any content.
 // Latency: 2 cycles. Throughput: 1 beat per cycle. Back-pressure: waits only for its consumer.
 // Siblings: mpa_rx_marker, mpa_rx_store. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
@@ -28,17 +29,18 @@ module mpa_rx_length (
   output logic [15:0]      length_o
 );
   logic         held_valid_q, held_last_q, held_error_q, held_bad_q, first_q;
-  logic [495:0] held_q;            // of a beat, after its first two bytes
+  logic [495:0] held_q;            // the held beat, without its first two bytes
   logic [17:0]  size_q, size_d;      // bytes of the FPDU up to and with the held beat
   logic [15:0]  length_q;
-  logic [17:0]  want_q;              // bytes of an FPDU of this length
-  logic [16:0]  left_q;              // bytes of the ULPDU from the held beat's on
+  logic [17:0]  want_q;              // bytes of an FPDU with this length field
+  logic [16:0]  left_q;              // bytes of the ULPDU from the held beat on
   logic         alone, absorb, end_now, take, emit, out_ready, mismatch;
   logic [15:0]  length;
   logic [17:0]  want;
   iwarp_pkg::beat_t out;
 
-  // A beat comes in: the held one goes out with its first two bytes, or went out by itself.
+  // The held beat is sent with the first two bytes of the next beat. `alone`: the held beat is the
+  // last of its packet and is sent without a next beat.
   assign alone   = held_valid_q && held_last_q;
   assign absorb  = held_valid_q && !held_last_q && valid_i && beat_i.last && left_q <= 17'd64;
   assign emit    = alone || (held_valid_q && valid_i);

@@ -4,9 +4,9 @@
 //   beat --> check, remove the word --> [ stream_reg ] --> rotate --> [ held ] --> merge --+
 //                                                          out <-- [ stream_reg ] <--------+
 //
-// At most one word is removed from a beat. So after k markers k words (modulo 16) are missing: the
-// held words decrease by one with each. bad_o (with last): a marker did not point to the FPDU's
-// start.
+// At most one word is removed from a beat. So after k markers k words (modulo 16) are missing, and
+// each marker reduces the held words by one. bad_o (with last): a marker did not point to the
+// FPDU's start.
 // Latency: 2 cycles. Throughput: 1 beat per cycle; an FPDU whose rest does not fit its last beat
 // takes one cycle more.
 // Back-pressure: waits only for its consumer.
@@ -56,7 +56,7 @@ module mpa_rx_marker (
     .valid_o(one_valid), .ready_i(one_ready), .data_o({one_last, one_error, one_wrong, one_less, one_keep, one_data})
   );
 
-  // Held words go in front.
+  // Held words fill the lanes below the words of the next beat.
   logic [3:0]       count_d, count_q;      // words held
   logic             flush_q, flush_error_q, bad_q, bad_all;
   logic [6:0]       flush_keep_q;
@@ -77,7 +77,7 @@ module mpa_rx_marker (
 
   assign total     = {2'b0, count_q, 2'b0} + {1'b0, one_keep};
   assign fits      = total <= 8'd64;
-  // none: 15 words and none held, so no output yet
+  // none: this beat has 15 words and no word is held, so there is no output beat yet
   assign none      = !one_last && one_less && count_q == '0;
   assign one_ready = !flush_q && (out_ready || none);
   assign take      = one_valid && one_ready;

@@ -1,5 +1,5 @@
-// mpa_rx_store: stores a ULPDU until its whole FPDU is judged, then passes it on; of a bad FPDU it
-// passes only the cause.
+// mpa_rx_store: stores a ULPDU until its whole FPDU is checked, then passes it to ddp. For a bad
+// FPDU it passes only the cause.
 //
 //   beats --> [ FIFO: the last beat waits for the CRC ] --> [ packet_fifo, RxStore ] --+
 //   crc, info ------------------> judge --> [ headers ] --> rx_ulpdu_hdr --> [ order ] --> rx_ulpdu
@@ -7,9 +7,9 @@
 // Invariants:
 //  1. The checks run in this order: the record's error flag or its CRC (mpa_crc), then length and
 //     markers (mpa_marker).
-//  2. The header goes first; a packet's beats are valid after its header was taken.
-//  3. A record of any length is accepted. One too long for the store cannot be a good FPDU; its
-//     beats are discarded.
+//  2. The header is sent first: a packet's beats are valid only after ddp has accepted its header.
+//  3. A record of any length is accepted. A record too long for the store cannot be a good FPDU, so
+//     its beats are discarded.
 // Latency: 5 cycles after crc. Throughput: 1 beat per cycle. Back-pressure: waits only for ddp.
 // Siblings: mpa_rx_entry, mpa_rx_length, crc32c. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
@@ -44,7 +44,8 @@ module mpa_rx_store (
   localparam logic [31:0] Residue = 32'h4867_4BC7;   // CRC32C of any bytes followed by their CRC
   localparam int unsigned Headers = 16 * rnic_pkg::FifoDepth;
 
-  // Items that wait for their CRC: more beats than the CRC's latency, and an info for each packet.
+  // Items that wait for their CRC. The FIFOs hold more beats than the latency of crc32c, and an
+  // info for each packet.
   logic             beat_valid, beat_ready, bad, sum_valid, sum_ready, sum, info_valid, use_crc, too_short;
   logic [15:0]      length, qpn;
   iwarp_pkg::beat_t beat;
@@ -109,7 +110,7 @@ module mpa_rx_store (
     .count_o(unused_headers)
   );
 
-  // Header first, then its beats; a bad FPDU's empty beat is made here.
+  // The header first, then its beats. The empty beat of a bad FPDU is generated here.
   logic       order_valid, order_empty, order_done;
   logic [2:0] unused_order;
 
@@ -128,7 +129,7 @@ module mpa_rx_store (
   assign ulpdu_o.last  = order_empty || out_last;
   assign ulpdu_o.error = 1'b0;
   assign ulpdu_o.keep  = order_empty ? 7'd0 : out_keep;
-  // an empty beat is stable when a packet comes after it
+  // an empty beat stays stable when a packet arrives after it
   assign ulpdu_o.data  = out_data & {512{!order_empty}};
 
   `RNIC_STREAM_STABLE(HdrStable_A, hdr_valid_o, hdr_ready_i, hdr_o)

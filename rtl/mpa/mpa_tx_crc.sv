@@ -1,11 +1,12 @@
-// mpa_tx_crc: writes the CRC into the last four bytes of each FPDU; zero where the connection uses
-// none.
+// mpa_tx_crc: writes the CRC into the last four bytes of each FPDU, or zero if the connection uses
+// no CRC.
 //
 //   beats --+--> [ FIFO: 16 beats, the last one waits for its CRC ] --> CRC into the last word
 //           +--> without the last four bytes --> [ crc32c ] --------------^      +--> tx_fpdu
 //   tx_fpdu_hdr (taken by llp_if) --> [ use CRC? ] -----------------------^
 //
-// Invariant: the header goes first; a packet is valid after its header was taken.
+// Invariant: the header is sent first. A packet's beats are valid only after llp_if has accepted
+// its header.
 // Latency: 9 cycles. Throughput: 1 beat per cycle. Back-pressure: waits only for llp_if.
 // Siblings: mpa_tx_marker, mpa_tx_frame, crc32c. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"

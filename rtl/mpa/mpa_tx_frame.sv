@@ -11,8 +11,8 @@
 //     ceil((P - d) / 127) markers if P > d. A marker that falls after the CRC belongs to the next
 //     FPDU.
 //  2. ULPDUs have no error (NoError_A): ddp sends only good ones.
-// Latency: 6 cycles. Throughput: 1 beat per cycle, an FPDU every 2 cycles; one cycle more when the
-// end needs one more beat.
+// Latency: 6 cycles. Throughput: 1 beat per cycle, an FPDU every 2 cycles; one cycle more if the
+// end of the FPDU needs a further beat.
 // Back-pressure: waits only for its consumers.
 // Siblings: mpa_position, mpa_tx_marker, mpa_tx_crc. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
@@ -135,8 +135,8 @@ module mpa_tx_frame #(
     .data_o(frame_data)
   );
 
-  // Append zeros: up to a multiple of 4, and a word for the CRC. After a full beat that word is a
-  // beat of its own.
+  // Append zeros up to a multiple of 4, and a word for the CRC. After a full beat that word is sent
+  // as a separate beat.
   logic             tail_q, reg_ready, full;
   logic [6:0]       padded;
   logic [63:0]      mask;

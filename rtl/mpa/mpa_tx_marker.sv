@@ -4,13 +4,13 @@
 //   frame --> rotate up by the held words --> { held, frame } --> marker into its word
 //                                                ^   +--> [ stream_reg ] --> out
 //                                                |
-//                                                +---- held: the words that did not fit, one more
-//                                                      with each marker
+//                                                +---- held: the words that did not fit; each
+//                                                      marker adds one
 //
 // Invariants:
-//  1. Markers are 8 beats apart, so all of a packet are in the same word.
+//  1. Markers are 8 beats apart, so all markers of a packet are in the same word of a beat.
 //  2. A marker is inserted only if words of the FPDU follow it.
-//  3. With 16 words held (every 16th marker) a beat goes out without one being taken.
+//  3. With 16 words held (every 16th marker) a beat is sent without accepting an input beat.
 // Latency: 1 cycle. Throughput: 1 beat per cycle. Back-pressure: waits only for its consumer.
 // Siblings: mpa_tx_frame, mpa_tx_crc. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
@@ -35,7 +35,7 @@ module mpa_tx_marker (
   logic             ending_q;           // the held words are the packet's end
   logic [511:0]     held_d, held_q, turned, joined, marked;
   logic [9:0]       index_q;            // beats sent of this packet, modulo 1024
-  logic             begun_q;            // at least one was sent
+  logic             begun_q;            // at least one beat of this packet was sent
   logic [4:0]       words;
   logic [5:0]       have, total;
   logic [3:0]       word;

@@ -1,9 +1,10 @@
-// A device as the platform sees it: a model, the RTL, or the RTL in tandem with a model.
+// The interface between a device and the platform. A device is a model, the RTL, or the RTL in
+// tandem with a model.
 //
-// Both directions move whole items (a TLP, a record), never beats. A backend with beats cuts and
-// joins them. A caller checks `can_...` before each offer. A side that returned false calls
+// Both directions transfer whole items (a TLP, a record), never beats. A backend with beats cuts
+// and joins them. A caller checks `can_...` before each offer. A side that returned false calls
 // `wake()` of the other side when that changes. All calls happen in the simulation's one thread, at
-// the kernel's present time; no call blocks. Architecture 3 and 11.
+// the kernel's present time. No call blocks. Architecture 3 and 11.
 #pragma once
 
 #include <cstdint>
@@ -102,15 +103,16 @@ class Device {
   virtual void llp_event(
       const spec::LlpCtlEvt& evt) = 0;  // always accepted, in order with llp_rx records
   virtual void llp_credit(const spec::LlpCredit& credit) = 0;  // always accepted
-  virtual void wake() = 0;  // an item that env refused may now be possible
+  virtual void wake() = 0;  // env may accept an item now that it refused before
   virtual const spec::Sizes& sizes() const = 0;
   virtual std::string describe() const = 0;  // "rtl", "model (default)", "tandem (minimum)"
   /// During and after the run: empty, or the first failure (an assertion, a mismatch).
   virtual std::string failure() const = 0;
-  /// For the watchdog: empty if nothing is outstanding, else what waits for what, one line each.
+  /// For the watchdog: one line for each part that waits, with what it waits for. Empty if no item
+  /// is outstanding.
   virtual std::string waiting_for() const = 0;
-  /// From the watchdog: nothing has moved for half of its period. A device may record its state
-  /// now, so that waiting_for() can report what has not changed since.
+  /// From the watchdog: there was no progress for half of its period. A device may record its state
+  /// now, so that waiting_for() can report the parts that have not changed since.
   virtual void stands_still() {}
   virtual uint64_t cycles() const = 0;  // device cycles stepped so far
 };

@@ -1,4 +1,4 @@
-// A device made of the SystemC model: model/top/rnic.hpp behind the Device interface.
+// A device made of the SystemC model: implements the Device interface with model/top/rnic.hpp.
 //
 //   auto dev = make_model_device(spec::Sizes{}, "client");
 //   dev->attach(env);
@@ -17,7 +17,7 @@ namespace rnic::sim {
 
 class Observer;  // backend/observer.hpp
 
-/// `observer`: gets Observer::stream() alone; outlives the device.
+/// `observer`: receives only Observer::stream(); outlives the device.
 std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name,
                                           const model::Timing& timing = {},
                                           Observer* observer = nullptr);

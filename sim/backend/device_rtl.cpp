@@ -1,5 +1,5 @@
-// The RTL behind the Device interface. One SC_METHOD per device steps the Verilated top once per
-// clock period. Around the edge it converts items to beats and beats to items. It makes no
+// Implements the Device interface with the RTL. One SC_METHOD per device steps the Verilated top
+// once per clock period. Around the edge it converts items to beats and beats to items. It makes no
 // decisions.
 #include "backend/device_rtl.hpp"
 
@@ -317,7 +317,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     }
   }
 
-  /// Collects what moved at this edge: joins beats to items, reports them to the observer, then
+  /// Collects the transfers of this edge: joins beats to items, reports them to the observer, then
   /// passes them to the platform.
   void collect(RtlPins::In& in, RtlPins::Out& out) {
     std::optional<DmaWrite> write = out.dma_wr.fired() ? write_beat(out.dma_wr.item) : std::nullopt;
@@ -392,7 +392,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     o.cycle_done();
   }
 
-  // The commits number the clients of reads and of writes separately, and those of atomic apart.
+  // The commits number the clients of reads and of writes separately. Those of atomic have numbers
+  // of their own.
   static Client client_of(const spec::DmaRdReqCommit& c) {
     return c.client == 4 ? Client::kQn1 : static_cast<Client>(c.client);
   }
@@ -487,7 +488,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   std::vector<Credit> credit_ =
       std::vector<Credit>(sizes_.num_conns);  // by connection; only for waiting_for()
   SqProgress sq_;                             // only for waiting_for(), like the next two
-  std::optional<RtlSnapshot> before_;         // from when the watchdog first saw no movement
+  std::optional<RtlSnapshot> before_;         // when the watchdog first found no progress
   uint64_t before_cycle_ = 0;
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;

@@ -29,7 +29,7 @@ struct RtlOptions {
   uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
   WaveWindow wave;
   const volatile std::sig_atomic_t* end_asked = nullptr;  ///< nonzero: the simulation pauses
-  Observer* observer = nullptr;  ///< receives all that the RTL does; outlives the device
+  Observer* observer = nullptr;  ///< receives all events of the RTL; outlives the device
 };
 
 /// False in a build without the RTL (rtl_absent.cpp); then make_rtl_device throws.

@@ -1,5 +1,6 @@
-// Receives what the RTL does: the follower, the ordering checker. RtlDevice makes the calls. No
-// simulated behaviour may depend on an Observer. Architecture 10.
+// Receives the commits, items and cycles of the RTL. Implementations: the follower, the ordering
+// checker. RtlDevice makes the calls. No simulated behaviour may depend on an Observer.
+// Architecture 10.
 //
 //   class Counter final : public Observer {
 //     void commit(const spec::AnyCommit&) override { ++n; }
@@ -37,8 +38,8 @@ class Observer {
   /// Valid and ready of each stream at this edge, after `cycle`; only if wants_streams().
   virtual bool wants_streams() const { return false; }
   virtual void streams(const StreamStates&) {}
-  /// Of a model, the only call that it makes: an item crosses stream `number` of kStreamNames in
-  /// device cycle `cycle`, which may lie ahead (model/sc/stream_tap.hpp).
+  /// The only call that a model makes: an item crosses stream `number` of kStreamNames in device
+  /// cycle `cycle`, which may be later than now (model/sc/stream_tap.hpp).
   virtual void stream(size_t /*number*/, uint64_t /*cycle*/) {}
   // Out of the device; the client is known (never kUnknown).
   virtual void dma_write(const DmaWrite&) {}

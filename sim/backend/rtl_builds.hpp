@@ -1,7 +1,7 @@
 // The builds of the device that this program has, by name, with their sizes: default, minimum,
 // stall, and those of RNIC_BUILDS (builds.cmake). A model of a build has the same sizes.
 //
-//   const auto build = find_build("deep");   // none: not built
+//   const auto build = find_build("deep");   // empty: the program does not have this build
 //   sizes_of(*build).sq_slots
 #pragma once
 

@@ -52,7 +52,7 @@ struct PinOut {
 };
 
 /// The Verilated builds (architecture 3): all sizes at their defaults; all sizes at their minimum;
-/// small sizes and streams that stall at random inside (rtl/stall). Larger values: the builds of
+/// small sizes with inner streams that stall at random (rtl/stall). Larger values: the builds of
 /// RNIC_BUILDS (rtl_builds.hpp).
 enum class RtlBuild : uint8_t { kDefault, kMinimum, kStall };
 
@@ -92,7 +92,7 @@ class RtlPins {
   /// Every stream at this edge, if wanted.
   bool want_streams = false;
   StreamStates streams{};
-  /// Settles the inputs, samples both directions, then clocks. Afterwards `in.*.ready` and
+  /// Settles the inputs, samples both directions, then clocks. After the call, `in.*.ready` and
   /// `out.*.valid, item` are those of this edge.
   virtual void cycle() = 0;
   /// The state of every stream between two edges.

@@ -1,6 +1,6 @@
 // One instant of an RTL device: every signal of every instance by name. It is read from a waveform
 // of that instant. A Verilated build can write one at any time (RtlPins::snapshot), so a run
-// without a snapshot pays nothing.
+// without a snapshot has no cost.
 //
 //   const auto now = RtlSnapshot::read("now.fst");
 //   for (const RtlSnapshot::Instance& i : now->instances) ... i.path, i.streams, i.states

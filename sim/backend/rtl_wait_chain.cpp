@@ -184,8 +184,8 @@ class Chains {
     }
   }
 
-  /// The last instance of a chain does not wait on an output: reports the inputs that it could wait
-  /// for.
+  /// For the last instance of a chain, which does not wait for an output: reports the inputs that
+  /// it could wait for.
   void end(int i) {
     if (i < 0) return;
     const Instance& it = all_[i];
@@ -238,7 +238,7 @@ class Chains {
   std::set<Snapshot::Net> pins_;
   std::map<Snapshot::Net, std::string> names_;  // of streams, from a port
   std::map<Way, std::string> edges_;            // with the stream's name
-  std::set<int> told_, said_;                   // reported in a chain; reported at all
+  std::set<int> told_, said_;                   // reported in a chain; reported anywhere
   std::vector<std::string> lines_, ends_;
   size_t more_ = 0;
 };

@@ -5,9 +5,9 @@
 //                 full            StInl      ends the chain: it would take order, and none comes
 //
 // An instance waits for another if it offers a stream that the other does not accept, or if a queue
-// that it fills is full. A chain begins at an instance that no other waits for. It ends at one that
-// waits for no other: the fault is there, or the device lacks an input. Other leaves whose state
-// differs from an idle device's follow after the chains.
+// that it fills is full. A chain begins at an instance that no other waits for. It ends at an
+// instance that waits for no other: this instance has the fault, or the device lacks an input.
+// After the chains come the other leaves whose state differs from that of an idle device.
 //
 //   for (const std::string& line : wait_chain({.now = now, .idle = &idle, .before = &before,
 //                                              .before_cycle = 77})) ...

@@ -1,6 +1,6 @@
-// Progress of each send queue as the device's pins show it: doorbells in, completions out. Only for
-// the watchdog's report. A work request without a requested completion counts as waiting until a
-// later one completes.
+// Progress of each send queue, from the device's pins: doorbells in, completions out. Only for the
+// watchdog's report. A work request that requests no completion counts as waiting until a later
+// work request completes.
 //
 //   sq.mmio(m);        // each register write
 //   sq.written(tlp);   // each posted write
@@ -46,7 +46,7 @@ class SqProgress {
     const auto e = spec::Cqe::unpack(w.data.bytes());
     const auto q = queues_.find(e.qpn);
     if (e.is_recv != 0 || q == queues_.end()) return;
-    // A flush entry names the unit after the last one flushed.
+    // A flush entry names the unit after the last flushed one.
     const auto last =
         static_cast<uint16_t>(e.index - (e.status == spec::WcStatus::kWrFlushErr ? 1 : 0));
     q->second.completed = last;

@@ -1,6 +1,6 @@
-// A part of the platform that acts at its own times: one SC_METHOD, run at the earliest requested
-// time. A request for a later time costs nothing. So an activity requests freely, and does all that
-// is due when it runs.
+// A part of the platform that runs at the times that it requests: one SC_METHOD, run at the
+// earliest requested time. A request for a later time has no cost. So an activity may request
+// often, and handles all due items when it runs.
 //
 //   class Blinker final : Activity {
 //     void run(Time now) override { blink(); wake_at(now + 10 * kNs); }

@@ -25,7 +25,7 @@ class Ring {
     if (count_ == items_.size()) grow();
     items_[(first_ + count_++) & (items_.size() - 1)] = T{std::forward<Args>(args)...};
   }
-  /// A popped item keeps its slot. What it still owns is released when the next item overwrites it.
+  /// A popped item stays in its slot. Its resources are released when the next item overwrites it.
   void pop_front() {
     first_ = (first_ + 1) & (items_.size() - 1);
     --count_;

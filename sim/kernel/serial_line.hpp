@@ -2,7 +2,7 @@
 //
 //   SerialLine wire(100.0);                     // Gb/s
 //   Time last_bit = wire.send(now, 162);
-//   wire.backlog(now);                          // picoseconds until it is free
+//   wire.backlog(now);                          // picoseconds until the wire is free
 #pragma once
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // The wires between two hosts, one per direction: rate, delay, MTU. A frame takes
 // frame_bytes(segment) on the wire. Pure acknowledgements take no bytes and only the delay, as if
-// each rode on a frame of the other direction. A frame to the sender's own address also takes the
-// wire.
+// each were part of a frame of the other direction. A frame to the sender's own address also uses
+// the wire.
 //
 //   Link link(config);
 //   link.attach(0, endpoint0);
@@ -19,7 +19,7 @@
 
 namespace rnic::sim {
 
-/// Bytes that the peer's device has taken, counted from the start of the connection.
+/// Bytes that the peer's device has accepted, counted from the start of the connection.
 struct Ack {
   Time at = 0;
   uint16_t conn = 0;
@@ -75,7 +75,7 @@ class Link {
   /// Backlog at the wire of this host, in time.
   Time backlog(unsigned host, Time now) const { return lines_[host].backlog(now); }
   Time duration(uint64_t bytes) const { return lines_[0].duration(bytes); }
-  /// The receiving end reports that it takes the frame from the wire.
+  /// The receiving end reports that it has accepted the frame from the wire.
   void arrived(Time at, const Frame& frame) {
     for (auto* t : taps_) t->frame(at, frame);
   }

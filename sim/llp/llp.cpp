@@ -102,7 +102,7 @@ void Llp::connect(const spec::LlpCtlReq& req) {
   next_port_ = next_port_ == 65535 ? 49152 : static_cast<uint16_t>(next_port_ + 1);
   c.peer_port = req.port;
   const uint32_t peer = req.address - host_address(0);
-  if (!link_.has(peer)) {  // no host has the address
+  if (!link_.has(peer)) {  // no host has this address
     timers_.push_back(kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false);
     wake_at(timers_.front().at);
     return;
@@ -284,8 +284,8 @@ std::string Llp::waiting_for() const {
     if (c.state != State::kOpen) continue;
     if (!c.is_rdma && c.waiting_bytes != 0)
       out += fmt::format("llp: connection {}: {} streaming bytes wait\n", n, c.waiting_bytes);
-    // limit = bytes that the peer's device has taken + window; acknowledged per eighth of the
-    // window.
+    // limit = bytes that the peer's device has accepted + window. An acknowledgement is sent per
+    // eighth of the window.
     if (const uint32_t kept = c.sent - (c.limit - c.window); kept > c.window / 8) {
       out +=
           fmt::format("llp: connection {}: {} bytes wait for host{}'s device (its connection {})\n",

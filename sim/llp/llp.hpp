@@ -5,8 +5,8 @@
 //   llp.attach(device);
 //   llp.ctl(request);  llp.tx(record);   // from the device; events, records, credits go to it
 //
-// - Credit: record bytes that the peer's device has taken, plus the window. So an accepted record
-//   is always sent at once, and a peer that takes no records closes the window.
+// - Credit: record bytes that the peer's device has accepted, plus the window. So an accepted
+//   record is always sent at once, and a peer that accepts no records closes the window.
 // - Streaming mode: bytes wait until `give`. Each arrival and each `give` reports the number of
 //   bytes that wait. From `rdma_mode` on, records are whole FPDUs.
 // - A record is one segment if it fits the maximum segment size, else several.
@@ -42,7 +42,7 @@ class Llp final : private Activity, public LinkEnd {
   void device_woke() { wake_at(kernel_now()); }
 
   void reset();   ///< of the device: resets every connection
-  void remove();  ///< the device is gone: peers find out by timeout
+  void remove();  ///< the device is removed: peers detect this by timeout
 
   void frame_arrives(Time at, Frame&& frame) override;
   void ack_arrives(const Ack& ack) override;
@@ -68,7 +68,7 @@ class Llp final : private Activity, public LinkEnd {
     uint32_t window = 0;
     uint32_t sent = 0, limit = 0;  // record bytes accepted, and allowed
     uint32_t received = 0, consumed = 0,
-             acked = 0;   // bytes in, taken by the device, acknowledged to the peer
+             acked = 0;   // bytes in, accepted by the device, acknowledged to the peer
     uint32_t queued = 0;  // its items in rx_
     uint32_t waiting_bytes = 0;
     std::deque<Payload> waiting;
@@ -88,7 +88,7 @@ class Llp final : private Activity, public LinkEnd {
     Time at = 0;
     uint16_t conn = 0;
     uint32_t serial = 0;
-    bool is_loss = false;  // the peer is gone; else: no answer to a SYN
+    bool is_loss = false;  // the peer is lost; else: no response to a SYN
   };
 
   void run(Time now) override;

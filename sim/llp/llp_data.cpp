@@ -302,7 +302,7 @@ void Llp::hand_over(Item& item) {
 }
 
 void Llp::report_consumed(Time now, Conn& c) {
-  // A peer with a narrow window needs each byte back at once.
+  // A peer with a narrow window needs the credit for each byte at once.
   const bool lazy = link_.config().llp_narrow_connections == 0 && c.window >= 16u * link_.mss();
   const uint32_t ack_every = lazy ? c.window / 8 : 1;
   if (c.consumed - c.acked < ack_every || c.state != State::kOpen) return;

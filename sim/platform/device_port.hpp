@@ -24,7 +24,7 @@ class DevicePort final : public DeviceEnv, public PcieObserver {
   void llp_ctl(const spec::LlpCtlReq& req) override { llp_.ctl(req); }
 
   /// A device that refused an item may call this when it can accept again. Without a call, the root
-  /// complex and the transport ask it again each device cycle.
+  /// complex and the transport offer the item again in each device cycle.
   void wake() {
     root_complex_.device_woke();
     llp_.device_woke();

@@ -1,4 +1,4 @@
-// A draw with a real probability, the same on every machine. A probability of 0 makes no draw.
+// A draw with a real probability, the same on every machine. A probability of 0 draws no number.
 #pragma once
 
 #include "base/rng.hpp"

@@ -16,7 +16,7 @@ void HostThread::charge(uint64_t ns, ThreadTime what) {
   if (local_ - kernel_now() > cpu_.config_.quantum_ns * kNs) sync();
 }
 
-/// A halted thread stays suspended and keeps all that it owns: unwinding would run its destructors.
+/// A halted thread stays suspended and keeps its objects: unwinding would run their destructors.
 void HostThread::stop_if_halted() {
   while (cpu_.is_halted_) sc_core::wait(never_);
 }

@@ -41,7 +41,7 @@ class HostThread {
   /// Runs the rest of the simulation up to this thread's local time. Afterwards memory is as of
   /// now().
   void sync();
-  /// The rest after an empty poll: time in which the thread has nothing to do.
+  /// The pause after an empty poll: time in which the thread has no work.
   void relax(uint64_t ns);
   uint64_t wait(uint64_t vectors, Time deadline);
   uint64_t mmio_read(Mmio m);
@@ -65,7 +65,7 @@ class HostThread {
   unsigned number_;
   Time local_ = 0, idle_ = 0;
   bool finished_ = false, reading_ = false;
-  uint64_t waits_for_ = 0;  // interrupt vectors
+  uint64_t waits_for_ = 0;  // bit mask of interrupt vectors
   Time waits_since_ = 0, waits_until_ = 0;
   sc_core::sc_event event_, never_;
   MmioAnswer answer_;
@@ -126,7 +126,7 @@ class HostCpu final : public InterruptSink {
   PciDevice* device_ = nullptr;
   std::deque<std::unique_ptr<HostThread>> threads_;
   std::vector<ThreadObserver*> observers_;
-  uint64_t pending_ = 0;  // fired interrupts that no thread has taken
+  uint64_t pending_ = 0;  // fired interrupts that no thread has handled
   std::vector<ProgramFailure> failures_;
   uint64_t moved_ = 0;
   bool is_halted_ = false;

@@ -8,8 +8,8 @@
 //   memory.write(b.bus(4096), bytes);   // as the device; false if no buffer owns the page
 //
 // `map` maps memory that the caller owns; it does not move it. It takes bus pages from the arena's
-// pages, and a table leads from each of them to the caller's bytes. The seed draws those pages and
-// the offset in the first one, so that bus addresses do not depend on the result of malloc.
+// pages, and a table maps each of them to the caller's bytes. The seed draws those pages and the
+// offset in the first one, so that bus addresses do not depend on the result of malloc.
 //
 //   DmaBuffer m = memory.map(vector, DmaAccess::kReadWrite).value();
 //
@@ -50,7 +50,7 @@ class HostMemory {
   /// PciDevice::map. The device cannot reach the caller's bytes outside the span.
   base::Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access);
 
-  /// Access as the device: within one page, and only where a buffer is. False: no byte was
+  /// Access as the device: within one page, and only to bytes of a buffer. False: no byte was
   /// accessed.
   bool read(uint64_t bus, std::span<uint8_t> out) const;
   bool write(uint64_t bus, std::span<const uint8_t> bytes);

@@ -1,6 +1,6 @@
-// Observes the PCIe of a host: checkers, the tandem's read log, traces, counters. Observers change
-// nothing. Each call carries the time of its event. That time may be earlier than the kernel's
-// present time, but it never runs backwards within one host.
+// Observes the PCIe of a host: checkers, the tandem's read log, traces, counters. Observers do not
+// change the simulation. Each call carries the time of its event. That time may be earlier than the
+// kernel's present time, but it never runs backwards within one host.
 //
 //   struct Counter final : PcieObserver {
 //     void on_write(Time, const DmaWrite& w, bool) override { bytes += w.data.size(); }
@@ -22,8 +22,8 @@ class PcieObserver {
   /// `ok`: a buffer owned the address, or the write was a valid interrupt.
   virtual void on_write_issued(Time, const DmaWrite&) {}
   virtual void on_write(Time, const DmaWrite&, bool /*ok*/) {}
-  /// on_read_issued: the device sent a read request. on_read_sampled: memory was read, all bytes of
-  /// the request at once; data is empty unless status is ok.
+  /// on_read_issued: the device sent a read request. on_read_sampled: all bytes of the request were
+  /// read from memory at one time; data is empty unless status is ok.
   virtual void on_read_issued(Time, const DmaRead&) {}
   virtual void on_read_sampled(Time, const DmaRead&, spec::RdStatus,
                                std::span<const uint8_t> /*data*/) {}

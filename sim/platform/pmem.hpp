@@ -12,7 +12,7 @@
 //                                         its time (before_shared, relax, wait, a register read,
 //                                         pmem_persist)
 //   adr      when memory has taken it     when pmem_persist of its bytes returns
-//   none     never                        never: the image keeps the bytes that the host found
+//   none     never                        never: the image keeps its initial bytes
 //
 // Durability is decided byte by byte. A store that was not persisted stays out of the image, even
 // if a device later writes other bytes of its cache line. So a program that forgets to persist a
@@ -32,7 +32,7 @@ namespace rnic::sim {
 
 PersistenceDomain domain_of(std::string_view name);
 
-/// Receives what becomes durable, in order of time.
+/// Receives the bytes that become durable, in order of time.
 class PmemObserver {
  public:
   virtual ~PmemObserver() = default;
@@ -57,7 +57,8 @@ class Pmem : public std::enable_shared_from_this<Pmem> {
 
   /// PciDevice::persistent.
   base::Result<DmaBuffer> range(Time now, std::string_view name, uint64_t size);
-  /// These bytes, if they lie within a range; an error if they lie in persistent memory otherwise.
+  /// These bytes, if they lie within a range. An error if they lie in persistent memory but not
+  /// within a range.
   base::Result<std::optional<DmaBuffer>> part(std::span<uint8_t> memory);
   /// The process address of these bus bytes; null if no range owns them.
   uint8_t* reach(uint64_t bus, uint64_t length) const;

@@ -2,7 +2,7 @@
 //
 //   auto image = read_image("server.pmem", config.pmem_bytes);   // an error is one line
 //   std::span<const uint8_t> log = image->find("log");
-//   write_image("server.pmem", *image);            // whole, or the old file stays
+//   write_image("server.pmem", *image);            // on an error the old file stays
 //
 //   offset   bytes         field
 //   0        8             magic

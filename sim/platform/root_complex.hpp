@@ -55,14 +55,14 @@ struct MmioAnswer {
   sc_core::sc_event event;
 };
 
-/// The completions that a read gets.
+/// The completions of a read.
 enum class Completions : uint8_t {
   kStatus,  // one completion carries the status of the fault
   kTwice,   // the last piece is sent twice
   kShort,   // the last piece has half of its bytes
   kLong,    // the last piece has 64 extra bytes
   kNever,   // no completion is sent
-  kLate     // all are sent `late` later
+  kLate     // all are sent after a further delay of `late`
 };
 
 /// Selects reads that fail: the n-th in the range, or each with a probability.
@@ -111,8 +111,8 @@ class RootComplex final : private Activity {
   ConfigSpace& config_space() { return *space_; }
   void config_changed() { device_->set_pcie(cfg_ = space_->pcie()); }
   void reset();       ///< function-level reset
-  void remove();      ///< surprise removal: reads return all ones, all else is ignored
-  void lose_power();  ///< of the host: discards writes that memory has not taken by now
+  void remove();      ///< surprise removal: reads return all ones, other accesses are ignored
+  void lose_power();  ///< of the host: discards writes that have not reached memory yet
   bool gone() const { return gone_; }
   /// Applies all effects on memory and host up to `now`.
   void settle(Time now);
@@ -155,7 +155,7 @@ class RootComplex final : private Activity {
   struct PieceDown {
     Time at = 0;
     DmaPiece piece;
-    bool is_extra = false;  // its read has ended
+    bool is_extra = false;  // a piece after the end of its read
   };
   struct MmioDown {
     Time at = 0;
@@ -192,7 +192,7 @@ class RootComplex final : private Activity {
   SerialLine up_line_, down_line_;
   Device* device_ = nullptr;
   std::unique_ptr<ConfigSpace> space_;
-  spec::PcieCfg cfg_;  // what it holds now
+  spec::PcieCfg cfg_;  // current value
   std::vector<PcieObserver*> observers_;
   std::vector<ReadFault> faults_;
 

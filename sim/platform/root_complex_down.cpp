@@ -72,7 +72,7 @@ void RootComplex::sample(Time at, uint32_t tag) {
   for (auto* o : observers_) {
     o->on_read_sampled(at, r, read.status, ok ? read.data.bytes() : std::span<const uint8_t>{});
   }
-  if (read.completions == Completions::kNever) {  // here the tag is free again; the device waits
+  if (read.completions == Completions::kNever) {  // frees the tag here; the device still waits
     read = Read{};
     --reads_in_use_;
     return;
@@ -82,7 +82,7 @@ void RootComplex::sample(Time at, uint32_t tag) {
   emit(at, tag);
 }
 
-/// Damages the last piece of a read whose completions are to violate PCIe.
+/// Damages the last piece of a read whose completions must violate PCIe.
 void RootComplex::misanswer(Time at, const Read& read, DmaPiece& last) {
   const uint32_t bytes = last.data.size();
   if (read.completions == Completions::kShort) {
@@ -149,8 +149,8 @@ void RootComplex::emit(Time at, uint32_t tag) {
   }
 }
 
-/// For a first register access that the device does not accept: may a completion pass? Only before
-/// the first queued register write; a register read may be passed.
+/// Called when the device does not accept the first register access: returns whether a completion
+/// may pass it. A completion may pass register reads, but no register write.
 bool RootComplex::piece_may_pass() const {
   const auto first_write =
       std::find_if(mmios_.begin(), mmios_.end(), [](const auto& m) { return m.mmio.is_write; });
@@ -228,8 +228,8 @@ void RootComplex::plan(Time now) {
   if (next != kForever) wake_at(next);
 }
 
-/// Drops what is in flight to the device, and reads whose data the device awaits. Register reads
-/// return all ones. Relaxed writes that the device has sent are committed.
+/// Drops all items in flight to the device, and the reads that the device has outstanding. Register
+/// reads return all ones. Relaxed writes that the device has sent are committed.
 void RootComplex::forget() {
   for (auto& m : mmios_) {
     if (m.answer != nullptr) answer(*m.answer, ~uint64_t{0});

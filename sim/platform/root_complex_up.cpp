@@ -57,7 +57,7 @@ void RootComplex::dma_write(DmaWrite w) {
   counters_.write_bytes[static_cast<size_t>(w.client)] += size;
   for (auto* o : observers_) o->on_write_issued(now, w);
   const Time arrival = up_line_.send(now, kTlpOverhead + size) + one_way_;
-  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // skipped can_dma_write
+  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // skipped can_dma_write()
   if (w.relaxed && chance(reorder_rng_, config_.pcie_relaxed)) {
     uint32_t place = 0;
     if (early_free_.empty()) {

@@ -9,7 +9,7 @@
 //   kRows[0].text(c) == "400"
 //
 // The default is the value in a fresh Config. The type of the member decides the syntax: a whole
-// number (decimal or 0x...), a real number, or a text. A text is free, or one of `choices`.
+// number (decimal or 0x...), a real number, or a text. A text is any text, or one of `choices`.
 #pragma once
 
 #include <fmt/format.h>

@@ -41,7 +41,7 @@ class SimPciDevice final : public PciDevice {
   void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override;
 
   Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
-    before_shared();  // the pages it gets depend on earlier allocations
+    before_shared();  // the allocated pages depend on earlier allocations
     return cpu_.memory().alloc(size, kind);
   }
   Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {

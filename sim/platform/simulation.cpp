@@ -64,7 +64,7 @@ class Simulation::PowerSwitch final : public Activity {
   unsigned passes_ = 0;
 };
 
-/// Checks a few times per period whether anything has moved, and ends the run if not.
+/// Checks a few times per period for progress, and ends the run if there is none.
 class Simulation::Watchdog final : public Activity {
  public:
   explicit Watchdog(Simulation& s) : Activity("watchdog"), sim_(s) {}
@@ -111,7 +111,7 @@ class Simulation::Watchdog final : public Activity {
   bool is_running_ = false;
   std::optional<RunStatus> verdict_;
   Time limit_at_ = 0, quiet_since_ = 0;
-  bool told_ = false;  // devices were notified that nothing moves
+  bool told_ = false;  // devices were notified of missing progress
   uint64_t moved_ = 0;
 };
 
@@ -157,7 +157,7 @@ RunResult Simulation::run() {
   r.end = kernel_now();
   if (!is_finished()) {
     const bool stopped = !this->faults().empty();  // a device reported a fault
-    // Without a verdict: a fault stopped the run, or no event is left.
+    // The run has no verdict yet: a fault stopped it, or no event is left.
     r.status = watchdog_->verdict().value_or(stopped ? RunStatus::kFailed : RunStatus::kNoProgress);
     r.report = fmt::format("{} at {} ns\n{}",
                            r.status == RunStatus::kTimeLimit ? "simulated time limit"

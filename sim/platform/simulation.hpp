@@ -38,14 +38,14 @@ struct SimulationConfig {
 enum class RunStatus : uint8_t {
   kDone,        ///< every program returned, no fault
   kFailed,      ///< a program threw, or a device or the platform reported a fault
-  kNoProgress,  ///< a program waits and nothing moves
+  kNoProgress,  ///< a program waits and the watchdog finds no progress
   kTimeLimit,   ///< reached the simulated time limit
 };
 
 struct RunResult {
   RunStatus status = RunStatus::kDone;
   Time end = 0;
-  std::string report;  ///< empty if kDone: the fault, and who waits for whom
+  std::string report;  ///< the fault, and which parts wait for which others; empty if kDone
   std::vector<ProgramFailure> failures;
   bool ok() const { return status == RunStatus::kDone; }
   bool is_stuck() const {
@@ -88,7 +88,7 @@ class Simulation {
   HostMemory& memory(unsigned host);
   RootComplex& root_complex(unsigned host);
   Llp& llp(unsigned host);
-  /// Sum over the host's threads of the time in which they had nothing to do.
+  /// Idle time (relax, wait), summed over the host's threads.
   Time host_idle(unsigned host) const;
   Link& link() { return link_; }
   Time now() const { return kernel_now(); }

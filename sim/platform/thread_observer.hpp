@@ -1,5 +1,5 @@
-// Observes the threads of a host's programs: what each spends its time on, and its register writes.
-// Observers change nothing. The times of one thread never run backwards.
+// Observes the threads of a host's programs: the use of their time, and their register writes.
+// Observers do not change the simulation. The times of one thread never run backwards.
 //
 //   struct Busy final : ThreadObserver {
 //     void ran(unsigned, const std::string&, ThreadTime k, Time from, Time to) override { ... }
@@ -27,7 +27,7 @@ class ThreadObserver {
   /// `thread`: its number on this host.
   virtual void ran(unsigned thread, const std::string& name, ThreadTime what, Time from,
                    Time to) = 0;
-  /// The write leaves the CPU at `at`, the end of the work that it took.
+  /// The CPU sends the write at `at`, the end of the work for the write.
   virtual void wrote(unsigned /*thread*/, Time /*at*/, const Mmio&) {}
 };
 

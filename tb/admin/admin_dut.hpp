@@ -1,5 +1,5 @@
-// admin as a bench sees it: its streams, by name, its settings, and its sizes. The model's admin
-// has the same interface (admin_model.hpp).
+// The interface of admin for a bench: its streams by name, its settings, and its sizes. The model's
+// admin has the same interface (admin_model.hpp).
 //
 //   dut.start(pace);   dut.configure({.enable = 1, ...});   dut.admin_doorbell.put({.index = 1});
 #pragma once

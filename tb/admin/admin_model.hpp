@@ -1,4 +1,4 @@
-// The model's admin behind the interface of RtlAdmin.
+// The model's admin with the interface of RtlAdmin.
 #pragma once
 
 #include <memory>

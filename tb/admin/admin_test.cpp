@@ -571,7 +571,7 @@ TYPED_TEST(AdminTest, RingsWrap) {
       this->start(pace, log);
       for (unsigned i = 0; i < (5U << log); i++)
         this->must(i % 2 == 0 ? Op::kCreatePd : Op::kDestroyPd, 0);
-      // Many commands at a time: in order, each answered.
+      // Many commands at a time: executed in order, each with a response.
       const unsigned count = 1U << log;
       for (unsigned round = 0; round < 3; round++) {
         this->forget();
@@ -830,7 +830,7 @@ TYPED_TEST(AdminTest, StreamingBytes) {
       this->expect(Status::kOk, Op::kConnGive, 3, args);
       EXPECT_EQ(this->mem.get(args.address, args.length), bytes);
     }
-    // The LLP has fewer bytes than it reported, or none: the response gives the number that came.
+    // The LLP has fewer bytes than it reported, or none: the response holds the number received.
     for (const uint16_t came : {u16(100), u16(64), u16(1), u16(0)}) {
       const AdminConnArgs args{.address = 0xb'0000'0020, .length = 130};
       this->waiting = this->rng.bytes(came);

@@ -84,9 +84,9 @@ class AdminWorld : public testing::Test {
 
   // --- outputs since the last command
   std::vector<Sent> sent;
-  // Number of queries. create_mr asks tpt whether the slot is free. create_qp asks cq whether the
-  // CQ has overrun. A command that ends a QP sends a dummy query to cq, so that its response comes
-  // after the QP's completions.
+  // Number of queries. create_mr queries tpt: is the slot free? create_qp queries cq: has a CQ
+  // overrun? A command that ends a QP sends a dummy query to cq, so that its response comes after
+  // the QP's completions.
   unsigned questions = 0;
   Op under_way = Op::kNop;
   std::vector<std::string> order;  // of admin's outputs

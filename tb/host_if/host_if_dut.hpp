@@ -1,5 +1,5 @@
-// host_if as a device under test: its streams by name, and the few plain ports, the same for RTL
-// and model.
+// host_if as a device under test: its streams by name, and its few plain ports. RTL and model have
+// the same interface.
 //
 //   HostIfDut<VHostIf> dut;  dut.restart(pace);
 //   dut.configure({.bus_master = 1, ...});  dut.admin_rd_req.put({...});

@@ -1,5 +1,5 @@
-// The model's host_if behind the interface of HostIfDut. The model handles whole packets and
-// pieces: this file splits them into beats and extents. The order of clients on PCIe is random.
+// The model's host_if with the interface of HostIfDut. The model handles whole packets and pieces:
+// this file splits them into beats and extents. The order of clients on PCIe is random.
 #pragma once
 
 #include <array>

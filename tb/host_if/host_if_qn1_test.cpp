@@ -1,5 +1,6 @@
-// host_if for unit atomic: reads of old values (qn1_rd) and stores of words (word_wr), beside the
-// other clients. RTL only. The bench is PCIe's root on one side and the clients on the other.
+// host_if for unit atomic: reads of old values (qn1_rd) and stores of words (word_wr), concurrent
+// with the other clients. RTL only. The bench is the PCIe root on one side and the clients on the
+// other.
 #include <gtest/gtest.h>
 
 #include "VHostIf.h"
@@ -58,7 +59,7 @@ class HostIfQn1Test : public testing::Test {
     return value;
   }
 
-  // --- words, with places beside them
+  // --- words, concurrent with places
   std::deque<spec::WordWr> words;  // put, not yet on PCIe
   std::deque<size_t> places;       // likewise: sizes in bytes
   uint64_t left = 0, placed = 0, word_reports = 0, place_reports = 0, base = 0;
@@ -142,8 +143,8 @@ class HostIfQn1Test : public testing::Test {
 using Duts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, true>>;
 TYPED_TEST_SUITE(HostIfQn1Test, Duts);
 
-/// Words beside packets of all other writers: each word is one TLP of 8 bytes and never within a
-/// packet. Each word has one word_done, after it was accepted.
+/// Words concurrent with packets of all other writers: each word is one TLP of 8 bytes and never
+/// within a packet. Each word has one word_done, after it was accepted.
 TYPED_TEST(HostIfQn1Test, WordsAndPlacesInterleave) {
   each_pace([this](Pace pace) {
     auto& d = this->dut;
@@ -264,8 +265,8 @@ TYPED_TEST(HostIfQn1Test, AnswersAndWordsAtRandom) {
   });
 }
 
-/// Old values come in the order of their requests, from a root that answers in any order. Reads of
-/// sq and payload run beside them. qn1 has its own client code and tags.
+/// Old values come in the order of their requests, although the root completes them in any order.
+/// Reads of sq and payload run concurrently. qn1 has its own client code and tags.
 TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
   each_pace([this](Pace pace) {
     auto& d = this->dut;
@@ -400,8 +401,8 @@ TYPED_TEST(HostIfQn1Test, CompletionsOfAWrongLengthOrTime) {
   }
 }
 
-/// Bus master off: reads are unsupported. Words are dropped but reported as done, and delay no
-/// response.
+/// Bus master disabled: reads return `unsupported`. Words are dropped but reported as done, and
+/// delay no response.
 TYPED_TEST(HostIfQn1Test, BusMasterOff) {
   for (bool by_register : {false, true}) {
     this->start({20, 20});

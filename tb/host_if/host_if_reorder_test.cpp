@@ -257,7 +257,7 @@ class HostIfReorderTest : public testing::Test {
     held.erase(tag);
     freed[tag] = dut.now();
   }
-  /// A read that ends without a piece.
+  /// A read that ends although no piece arrives.
   void sample_late(unsigned tag, unsigned status) {
     ASSERT_TRUE(live.contains(tag))
         << "tag " << tag << " ends, cycle " << dut.now() << ", it has ended in " << ended_at[tag]

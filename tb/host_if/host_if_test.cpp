@@ -1,4 +1,4 @@
-// host_if: docs/theory-of-operation.md, host_if. The bench is PCIe's root on one side and all
+// host_if: docs/theory-of-operation.md, host_if. The bench is the PCIe root on one side and all
 // clients on the other.
 #include <gtest/gtest.h>
 
@@ -447,7 +447,7 @@ TYPED_TEST(HostIfTest, Doorbells) {
     this->push(at + 0x100, more);
     expect_qp(K::kSq, 5, 30);
     expect_qp(K::kPush, 5, 31, 2, more);
-    // No second half comes: the first half's time runs out.
+    // No second half comes: the first half expires.
     this->push(at + 0x100, two);
     expect_qp(K::kSq, 5, 30);
     EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 0U);
@@ -557,8 +557,8 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
   });
 }
 
-// The time of a half runs out even when requests leave no cycle free. Its first half then rings as
-// a doorbell, and a second half is dropped; their entries are free. A WQE with the same index, one
+// A half expires even when requests leave no cycle free. An expired first half then rings as a
+// doorbell, and a second half is dropped; their entries are free. A WQE with the same index, one
 // lap later, has its own bytes.
 TYPED_TEST(HostIfTest, HalvesAgeWithoutAPause) {
   each_pace([&](Pace pace) {
@@ -589,7 +589,7 @@ TYPED_TEST(HostIfTest, HalvesAgeWithoutAPause) {
   });
 }
 
-// A destroyed QP leaves no half behind; halves of other QPs stay.
+// destroy_qp removes the halves of its QP; halves of other QPs stay.
 TYPED_TEST(HostIfTest, APurgeForgetsTheHalvesOfItsQp) {
   each_pace([&](Pace pace) {
     auto& d = this->dut;
@@ -955,7 +955,7 @@ TYPED_TEST(HostIfRtlTest, AnswerStaysBehindATlpOfAPacketThatIsStillComing) {
   this->expect_all_written();
 }
 
-// A started TLP is sent whole, whatever bus master changes to meanwhile.
+// A started TLP is sent whole, even if bus master changes meanwhile.
 TYPED_TEST(HostIfRtlTest, ATlpThatHasBegunIsSentWhole) {
   auto& d = this->dut;
   const uint64_t at = TestFixture::kPlace;
@@ -1031,8 +1031,9 @@ TYPED_TEST(HostIfTest, UnmaskedMessageStaysBehindItsEvent) {
   }
 }
 
-// A message that waits for PCIe, after any number of writes, uses its row's contents at the time it
-// is sent. A masked vector keeps its pending bit, even if its message was already queued.
+// A message that waits for PCIe, after any number of writes, uses the contents of its row at the
+// time when it is sent. A masked vector keeps its pending bit, even if its message was already
+// queued.
 TYPED_TEST(HostIfTest, AMessageFollowsItsRow) {
   auto& d = this->dut;
   const uint64_t s = TestFixture::kSmall;
@@ -1368,8 +1369,8 @@ TYPED_TEST(HostIfTest, Random) {
   });
 }
 
-// 64 bytes per cycle in bulk, a 64-byte packet every 2 cycles. The root answers at once or after
-// 100 cycles.
+// 64 bytes per cycle in bulk, a 64-byte packet every 2 cycles. The root completes reads at once or
+// after 100 cycles.
 TYPED_TEST(HostIfRtlTest, Throughput) {
   if constexpr (!TypeParam::kMinimum) {
     auto& d = this->dut;

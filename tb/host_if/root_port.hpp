@@ -64,7 +64,7 @@ class RootPort final : public Port {
     any_piece_ = on;
   }  // pieces end anywhere, not only at the completion boundary
   void in_order(bool on) { in_order_ = on; }  // else any due tag is next
-  void hold(bool on) { hold_ = on; }          // reads are accepted, not answered
+  void hold(bool on) { hold_ = on; }          // reads are accepted, not completed
   void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) {
     bad_.push_back({address, bytes, status});
   }

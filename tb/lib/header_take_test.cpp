@@ -11,7 +11,7 @@ struct HeaderTakeTest : testing::Test {
   std::deque<tb::Packet> sent;  // packets whose heads are not seen yet
   std::vector<tb::Packet> want;
   std::deque<size_t> cuts;
-  std::deque<uint64_t> answer_at;  // cycle at which a cut is answered
+  std::deque<uint64_t> answer_at;  // cycle at which a cut is returned
   uint64_t decode = 0;             // latency of the decoder in cycles
 
   HeaderTakeTest() {

@@ -1,4 +1,4 @@
-// lane_shift: every rotation, with the side word beside its data, one word per cycle.
+// lane_shift: every rotation; the side word stays with its data; one word per cycle.
 #include "packet_dut.hpp"
 
 namespace {

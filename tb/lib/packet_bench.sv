@@ -1,5 +1,5 @@
-// packet_bench: the cells of rtl/lib that carry packets of 64-byte beats. Each has streams of its
-// own name.
+// packet_bench: the cells of rtl/lib that carry packets of 64-byte beats. The streams of a cell are
+// named after the cell.
 //
 // Benches: tb/lib/*_test.cpp through tb/lib/packet_dut.hpp
 module packet_bench (

@@ -1,4 +1,5 @@
-// The packet cells of rtl/lib, all attached: an unused one simply idles. See packet_bench.sv.
+// The packet cells of rtl/lib, all connected: a cell that a test does not use stays idle. See
+// packet_bench.sv.
 #pragma once
 
 #include "VPacketBench.h"

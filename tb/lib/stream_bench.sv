@@ -1,4 +1,5 @@
-// stream_bench: the cells of rtl/lib that carry words of 16 bits. Each has streams of its own name.
+// stream_bench: the cells of rtl/lib that carry words of 16 bits. The streams of a cell are named
+// after the cell.
 //
 // Benches: tb/lib/*_test.cpp through tb/lib/stream_dut.hpp
 module stream_bench (

@@ -1,4 +1,5 @@
-// The narrow cells of rtl/lib, all attached: an unused one simply idles. See stream_bench.sv.
+// The narrow cells of rtl/lib, all connected: a cell that a test does not use stays idle. See
+// stream_bench.sv.
 #pragma once
 
 #include "VStreamBench.h"

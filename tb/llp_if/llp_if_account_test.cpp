@@ -1,9 +1,9 @@
-// llp_if_account: a connection's credit is its limit, less the bytes granted, plus the bytes
-// returned. A waiting QP is woken by each change that its last look may have missed.
+// llp_if_account: a connection's credit is its limit, minus the bytes granted, plus the bytes
+// refunded. A waiting QP is woken by each change that its last lookup may have missed.
 //
 // The reference counts in 128 bits and never wraps; the limits it sends are its own modulo 2^32.
-// The test plays llp_if_grant (a look in phase 1, its decision in phase 0), the LLP and llp_if_tx,
-// on connections with counts just below and above 2^31 and 2^32.
+// The test plays llp_if_grant (a lookup in phase 1, its decision in phase 0), the LLP and
+// llp_if_tx, on connections with counts just below and above 2^31 and 2^32.
 #include "VLlpIfAccount.h"
 #include "VLlpIfAccountMin.h"
 #include "gen/streams.hpp"
@@ -86,7 +86,7 @@ class LlpIfAccountTest : public testing::Test {
   tb::Pace pace;
   bool running = false, phase = false, acts = true;
   std::vector<Conn> conns;
-  std::optional<Look> planned, look;  // a look requested by the test; the look in progress
+  std::optional<Look> planned, look;  // a lookup requested by the test; the lookup in progress
   std::optional<Refund> refund;
   std::deque<std::pair<Conn*, Wide>> limits;  // sent
   uint64_t grants = 0;
@@ -209,7 +209,7 @@ class LlpIfAccountTest : public testing::Test {
     planned = l;
   }
 
-  /// Nothing of the connection is in flight: it may be cleared.
+  /// No item of the connection is in flight: the connection may be cleared.
   bool over(const Conn& c) const {
     return c.out.empty() && c.recent.empty() && !(refund && refund->conn == &c) &&
            std::none_of(limits.begin(), limits.end(), [&](auto& l) { return l.first == &c; });
@@ -258,7 +258,7 @@ class LlpIfAccountTest : public testing::Test {
                                              : l.bytes;
     tb::set(t.need_i, static_cast<uint64_t>(need));
     t.eval();
-    // The response may or may not include a change in the look's cycle or the cycle before.
+    // The response may or may not include a change in the lookup's cycle or the cycle before.
     Wide surely = c.available();
     unsigned surely_gone = c.gone;
     for (const Change& change : c.recent) {
@@ -375,7 +375,7 @@ class LlpIfAccountTest : public testing::Test {
     c.changes.push_back(change.at);
   }
 
-  // When all is quiet: each change while its connection waited caused one wake.
+  // When all items have drained: each change while its connection waited caused one wake.
   void check_wakes() {
     acts = false;
     refund_all();

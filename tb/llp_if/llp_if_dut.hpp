@@ -1,5 +1,5 @@
-// llp_if as a bench sees it: its streams, by name. A bench uses nothing else, so the model fits the
-// same interface.
+// The interface of llp_if for a bench: its streams by name. A bench uses only these, so the model
+// can have the same interface.
 #pragma once
 
 #include "VLlpIf.h"

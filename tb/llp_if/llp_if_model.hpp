@@ -1,5 +1,5 @@
-// The model's llp_if behind the interface of RtlLlpIf: records and events in one order, a record
-// and an FPDU at a time, wants in the order of arrival.
+// The model's llp_if with the interface of RtlLlpIf: records and events in one order, a record and
+// an FPDU at a time, wants in the order of arrival.
 #pragma once
 
 #include <memory>

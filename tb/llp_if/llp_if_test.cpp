@@ -332,7 +332,7 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     EXPECT_EQ(may_send(2, 1), AdminStatus::kNoCredit);
     EXPECT_EQ(this->may_start(2, 1), AdminStatus::kNoCredit);
     EXPECT_EQ(this->may_start(2, 0), AdminStatus::kOk);
-    // The other connection goes on.
+    // The other connection is not blocked.
     EXPECT_EQ(this->may_start(3, 300), AdminStatus::kOk);
     const Bytes reply = this->rng.bytes(300);
     this->put_raw(3, reply);
@@ -406,8 +406,8 @@ TYPED_TEST(LlpIfTest, AnAbortedConnectionHasNothingLeft) {
   });
 }
 
-// One side may close between admin's query and the start: llp_if reports the connection to the QP
-// as lost.
+// One side may close between admin's query and the start. llp_if then reports to the QP that the
+// connection is lost.
 TYPED_TEST(LlpIfTest, AStartOnAHalfClosedConnectionIsALoss) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -511,7 +511,7 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       this->open(8);
     }
     // The next conn_give gets its own record. The LLP may have fewer bytes than it reported, or
-    // none: that is no end.
+    // none: the connection does not end then.
     for (size_t came : {20U, 7U, 0U, 20U}) {
       this->event(LlpEvt::kWaiting, 8, 20);
       give(8);
@@ -816,7 +816,7 @@ TYPED_TEST(LlpIfTest, TerminateGivesUp) {
   EXPECT_EQ(this->query(4).waiting, 0);
   this->credit(4, 100000);
   this->expect_no_grant();
-  this->order(QpOp::kAbort, 2);  // repeated: the LLP has not answered the first
+  this->order(QpOp::kAbort, 2);  // repeated: the LLP has not responded to the first
   this->expect_req(LlpOp::kAbort, 4);
   this->event(LlpEvt::kReset, 4);
 }
@@ -909,7 +909,7 @@ TYPED_TEST(LlpIfTest, CreditWraps) {
   }
 }
 
-// A stop waits for everything in flight, in both directions.
+// A stop waits for all items in flight, in both directions.
 TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
   for (bool transmit : {false, true}) {
     auto& dut = this->dut;
@@ -1330,7 +1330,7 @@ TYPED_TEST(LlpIfRtlTest, Latency) {
   EXPECT_EQ(dut.now() - begin - 1, 3U);
   EXPECT_EQ(dut.done.take().qpn, 1);
   EXPECT_EQ(dut.now() - begin - 1, 4U);
-  // The FPDU that releases a QP: 2 cycles more, or 3 if the look at that QP waits for its turn.
+  // The FPDU that releases a QP: 2 cycles more, or 3 if the release waits for phase 0.
   for (uint16_t q = 2; q < 6; q++) {
     this->open(q, 1460, 100000);
     this->start(q, q, false, true);

@@ -1,5 +1,5 @@
-// mpa as a bench sees it: its streams, by name. A bench uses nothing else, so the model fits the
-// same interface.
+// The interface of mpa for a bench: its streams by name. A bench uses only these, so the model can
+// have the same interface.
 #pragma once
 
 #include "VMpa.h"

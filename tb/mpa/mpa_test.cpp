@@ -348,7 +348,7 @@ TYPED_TEST(MpaTest, AStartDisturbsNoOther) {
   });
 }
 
-// A stop or sync is acknowledged after everything in flight is sent. It does not wait for later
+// A stop or sync is acknowledged after all items in flight are sent. It does not wait for later
 // items.
 TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   for (auto op : {spec::QpOp::kStop, spec::QpOp::kSync}) {
@@ -378,8 +378,8 @@ TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   }
 }
 
-// An item that came after a stop is in flight when its QP starts again. The next stop waits for it,
-// and for nothing more.
+// An item that came after a stop is in flight when its QP starts again. The next stop waits only
+// for this item.
 TYPED_TEST(MpaTest, StartKeepsCountOfWhatIsInside) {
   for (bool transmit : {false, true}) {
     this->dut.restart({});
@@ -405,7 +405,7 @@ TYPED_TEST(MpaTest, StartKeepsCountOfWhatIsInside) {
   }
 }
 
-// Orders in sequence are each acknowledged.
+// Each of several orders in sequence is acknowledged.
 TYPED_TEST(MpaTest, EachOrderIsAnswered) {
   this->dut.restart({});
   this->start(1, true, false, false);
@@ -418,7 +418,7 @@ TYPED_TEST(MpaTest, EachOrderIsAnswered) {
   EXPECT_EQ(this->dut.ack.take_all().size(), 2U);
 }
 
-// A stop is acknowledged when everything in flight before it is sent, however much passes in one
+// A stop is acknowledged when all items in flight before it are sent, however many pass in one
 // direction while the other is stalled.
 TYPED_TEST(MpaTest, StopIsNotMissedWhileOneWayIsHeld) {
   for (bool transmit_stands : {false, true}) {

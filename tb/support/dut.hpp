@@ -31,7 +31,7 @@ namespace rnic::tb {
 
 /// How often the two ends of every stream pause, in percent of cycles.
 struct Pace {
-  unsigned idle = 0;   // a producer that has an item does not offer it yet
+  unsigned idle = 0;   // a producer delays an item that it has
   unsigned stall = 0;  // a consumer is not ready
   [[nodiscard]] std::string describe() const {
     return fmt::format("idle={}% stall={}%", idle, stall);
@@ -73,7 +73,7 @@ class Dut {
   Dut(const Dut&) = delete;
   Dut& operator=(const Dut&) = delete;
 
-  /// Advances by one cycle or step. False: nothing more happens without new input (a model can
+  /// Advances by one cycle or step. False: the device is idle until new input arrives (a model can
   /// report this, RTL never does).
   virtual bool advance() = 0;
   /// Resets the device and sets this pace.
@@ -94,7 +94,7 @@ class Dut {
   }
 
   /// Advances until every input was sent and no item has moved for `quiet` cycles times patience(),
-  /// or until advance() reports that nothing more happens.
+  /// or until advance() reports that the device is idle.
   void settle(uint64_t quiet = 300, uint64_t limit = kLimit) {
     uint64_t last = ~uint64_t{0};
     uint64_t calm = 0;

@@ -1,5 +1,5 @@
-// Helpers for the benches of single leaves, beside streams: pins driven and sampled by functions,
-// and a tally of the corner cases that a random test must reach.
+// Helpers for the benches of single leaves, in addition to streams: pins driven and sampled by
+// functions, and a tally of the corner cases that a random test must reach.
 //
 //   tb::PinsPort pins{*this, [this] { drive(); }, [this] { sample(); }};
 //   tb::Tally met{"ring wraps", "buffer full"};   met("ring wraps", at + n > size);

@@ -9,8 +9,8 @@
 //   EXPECT_EQ(dev.doorbells(), ...);
 //   EXPECT_THAT(dev.violations, IsEmpty());
 //
-// At the admin doorbell answer() computes the responses; it keeps simple tables. To play another
-// device, override it, or set `refuse` or `hold`.
+// At the admin doorbell answer() computes the responses; it keeps simple tables. For another device
+// behaviour, override it, or set `refuse` or `hold`.
 #pragma once
 
 #include <algorithm>

@@ -37,8 +37,8 @@ target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=
 target_compile_options(rnic_verilated PRIVATE -w -O2 -fno-sanitize=all)  # third-party code
 target_link_libraries(rnic_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
 
-# SystemC has no CMake package. It is built as C++17 and refuses to link otherwise; only these lines
-# state that.
+# SystemC has no CMake package. It is built as C++17 and does not link with another standard. Only
+# these lines set the standard for it.
 find_library(SYSTEMC_LIBRARY systemc)
 find_path(SYSTEMC_INCLUDE systemc)
 if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)

@@ -15,8 +15,8 @@
 // V..._rnic_stall_pkg.h.
 //
 // Every test compares a unit's counters (count_o) in every cycle. `stalled` is compared with the
-// cycles in which an output waits; `items` and `busy` with handled() of each cycle, if the unit's
-// bench has it.
+// cycles in which an output waits. `items` and `busy` are compared with handled() of each cycle, if
+// the unit's bench defines it.
 #pragma once
 
 #include <gtest/gtest.h>
