@@ -108,7 +108,8 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
                 lane.number, to_string(wc.status), wc.wr_id, static_cast<unsigned>(wc.opcode),
                 name);
   const bool may_flush =
-      (p.kind == Kind::kPlanned || p.kind == Kind::kAging) && is_cut(lane, false);
+      (p.kind == Kind::kPlanned || p.kind == Kind::kAging || p.kind == Kind::kInvalidation) &&
+      is_cut(lane, false);
   const WcStatus want = status_of(lane, p.kind, false);
   const bool flushed_as_cut = wc.status == IBV_WC_WR_FLUSH_ERR && may_flush;
   if (wc.status == IBV_WC_SUCCESS ? lane.send_failed || want != IBV_WC_SUCCESS
@@ -132,6 +133,9 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
                 "qp {}: completion of request {} opcode {} byte_len {}, but the next is {}",
                 lane.number, wc.wr_id, static_cast<unsigned>(wc.opcode), wc.byte_len, name);
   }
+  if (p.kind == Kind::kInvalidation && wc.opcode != IBV_WC_LOCAL_INV)
+    return fail(Errc::kProtocol, "qp {}: local invalidation {} completes with opcode {}",
+                lane.number, wc.wr_id, static_cast<unsigned>(wc.opcode));
   for (size_t k = 0; k <= next; ++k) {
     const Posted done = lane.sent.front();
     lane.sent.pop_front();
@@ -265,6 +269,11 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
     return fail(Errc::kProtocol,
                 "qp {}: receive {} {} Immediate Data {:#x}, but the next is for {}", lane.number,
                 wc.wr_id, has_immediate ? "with" : "without", wc.imm, o.describe());
+  const uint32_t gone = o.invalidates() ? mine(lane).keys.at(o.key - 1) : 0;
+  const bool has_gone = (wc.wc_flags & IBV_WC_WITH_INV) != 0;
+  if (has_gone != o.invalidates() || (has_gone && wc.invalidated_rkey != gone))
+    return fail(Errc::kProtocol, "qp {}: receive {} invalidates {:#x}, should be {:#x}: {}",
+                lane.number, wc.wr_id, has_gone ? wc.invalidated_rkey : 0, gone, o.describe());
   for (const Piece& piece : o.receive) {
     if (auto r = compare(lane, piece, o, "at its receive"); !r) return r;
   }

@@ -52,6 +52,8 @@ std::string atomic_of(const Operation& o) {
   return std::string(kOpNames[static_cast<size_t>(o.op)]) + (o.masked ? ", masked" : "");
 }
 
+// `use`: a request through a bound STag; else its invalidation.
+const std::vector<std::string> kBoundStags = {"use", "by the peer", "local"};
 const std::vector<std::string> kImmediates = {"alone", "alone, with SE", "after a Write"};
 
 struct Group {
@@ -97,6 +99,8 @@ const std::vector<Group>& groups() {
       {"cmp_swap x comparison", {"cmp_swap", "cmp_swap, masked"}, {"matches", "differs"}},
       {"immediate x who posts", kImmediates, kSides, true},
       {"immediate x how", kImmediates, {"fence", "joined", "signaled", "silent"}, true},
+      {"bound STag x who posts", kBoundStags, kSides, true},
+      {"bound STag x how", kBoundStags, {"joined", "signaled", "silent"}, true},
       {"operation x QPs", names(kOpNames), kQps, true},
       {"operation x threads", names(kOpNames), kThreads, true},
       {"operation x directions of its QP", names(kOpNames), kDirections, true},
@@ -345,6 +349,14 @@ void Coverage::count(const Plan& plan) {
       if (o.joined) ++how["joined"];
       ++how[o.signaled ? "signaled" : "silent"];
     }
+    const auto bound = [&](const std::string& row) {
+      ++cells_["bound STag x who posts"][row][kSides[o.side]];
+      auto& how = cells_["bound STag x how"][row];
+      if (o.joined) ++how["joined"];
+      ++how[o.signaled ? "signaled" : "silent"];
+    };
+    if (o.key != 0) bound(kBoundStags[o.invalidates() ? 1 : 0]);
+    if (o.sink_key != 0) bound(kBoundStags[2]);
     if (o.is_word() || o.of_word) {
       const std::string name = kOpNames[static_cast<size_t>(o.op)];
       std::string& on = on_word[o.side][o.qp][o.remote.offset / kWord];

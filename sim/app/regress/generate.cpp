@@ -83,7 +83,8 @@ class Generator {
         flushes_(base::Rng(seed).fork("flushes")),
         immediates_(base::Rng(seed).fork("immediates")),
         atomics_(base::Rng(seed).fork("atomics")),
-        holds_(base::Rng(seed).fork("holds")) {
+        holds_(base::Rng(seed).fork("holds")),
+        keys_(base::Rng(seed).fork("keys")) {
     plan_.seed = seed;
   }
 
@@ -269,10 +270,12 @@ class Generator {
       if (l.fault == Fault::kWriteStale && limits_.minimum)
         l.fault = Fault::kWriteKey;  // with 64 slots the key may soon be valid again
       if (l.fault == Fault::kNoReceive) l.spare[peer] = 0;
-      if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey)
+      if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey ||
+          l.fault == Fault::kInvalidateKey)
         l.spare[peer] = std::max(l.spare[peer], 1u);
       if (l.fault == Fault::kTooLong) l.length += kSpareBytes;
-      if (l.fault == Fault::kReceiveKey) l.length = 1 + l.length % kSpareBytes;
+      if (l.fault == Fault::kReceiveKey || l.fault == Fault::kInvalidateKey)
+        l.length = 1 + l.length % kSpareBytes;
     }
   }
 
@@ -398,6 +401,7 @@ class Generator {
         written_[o.side][o.qp].push_back(o.remote);
       }
     }
+    lend(o, shape);
     post(o, shape);
     if (o.is_word()) hot_ = {o.side, o.qp, o.remote.offset};
     if (!o.is_word() && !again) hot_.reset();
@@ -518,6 +522,28 @@ class Generator {
     if (o.immediate) o.data = immediates_.next();
   }
 
+  /// Bound STags, in half of the plans. A Send that invalidates one waits for the requests that
+  /// need it: the peer looks a Read's source up when its response is due.
+  void lend(Operation& o, const QpShape& shape) {
+    if (!has_keys_) return;
+    const unsigned peer = 1 - o.side;
+    const uint32_t most = limits_.minimum ? kMostKeysMinimum : kMostKeys;
+    const auto next = [&](unsigned side) {
+      uint32_t& count = plan_.keys[side][o.qp];
+      return count < most ? ++count : 0;
+    };
+    if (o.op == Op::kRead && shape.send_depth >= 4 && keys_.percent(20)) o.sink_key = next(o.side);
+    uint32_t& lent = lent_[peer][o.qp];
+    const bool invalidates = o.is_send() && !o.immediate && keys_.percent(30);
+    const bool uses = o.remote_landing && keys_.percent(60);
+    if (!invalidates && !uses) return;
+    if (lent == 0) lent = next(peer);
+    o.key = lent;
+    if (!invalidates || lent == 0) return;
+    lent = 0;
+    o.fence = true;
+  }
+
   void receive(Operation& o, uint32_t bytes, Crossing crossing, Landing& landing) {
     const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
     for (const uint32_t length : cuts(bytes, pieces)) {
@@ -566,11 +592,14 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, immediates_, atomics_, holds_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, immediates_, atomics_, holds_, keys_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
   bool has_immediates_ = immediates_.percent(50);
+  bool has_keys_ = keys_.percent(50);
+  // The bound STag of a side's landing region that its peer may use, or 0.
+  std::array<std::array<uint32_t, kMaxQps>, 2> lent_{};
   std::optional<Hot> hot_;  // of the last operation on a word
   std::array<std::array<std::vector<Word>, kMaxQps>, 2> words_{};
   std::array<std::array<Queue, kMaxQps>, 2> state_{};

@@ -237,10 +237,10 @@ Result<void> Host::open_lane(Lane& lane) {
   if (!buffer) return error_of(buffer);
   lane.landing = {*buffer, plan_.landing_at[side_][q], start.size()};
   std::ranges::copy(start, lane.landing.bytes().begin());
-  auto mr = open_region(domain(lane).pd, lane.landing, plan_.iova(side_, q),
-                        kAccess | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_FLUSH_GLOBAL |
-                            (life.persistent[side_] ? IBV_ACCESS_FLUSH_PERSISTENT : 0u) |
-                            (life.base[side_] == Base::kZero ? IBV_ACCESS_ZERO_BASED : 0u));
+  const uint32_t access = kAccess | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_FLUSH_GLOBAL |
+                          (life.persistent[side_] ? IBV_ACCESS_FLUSH_PERSISTENT : 0u) |
+                          (life.base[side_] == Base::kZero ? IBV_ACCESS_ZERO_BASED : 0u);
+  auto mr = open_region(domain(lane).pd, lane.landing, plan_.iova(side_, q), access);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   Published& p = mine(lane);
@@ -277,6 +277,13 @@ Result<void> Host::open_lane(Lane& lane) {
        .push = h.push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
+  for (uint32_t k = 0; k < plan_.keys[side_][q]; ++k) {
+    auto key = lane.qp.reg_mr_iova(lane.landing.buffer, lane.landing.at, lane.landing.size,
+                                   plan_.iova(side_, q), access | RNIC_ACCESS_REMOTE_INVALIDATE);
+    if (!key) return error_of(key);
+    p.keys.push_back(key->rkey());
+    lane.keys.push_back(std::move(*key));
+  }
   dev_.before_shared();
   own_.owner[lane.qp.qp_num()] = this;
   lane.phase = Phase::kOpen;

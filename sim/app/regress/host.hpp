@@ -53,6 +53,7 @@ struct Published {
   uint64_t receives = 0;              // posted, and known to the device
   std::span<const uint8_t> memory{};  // its landing region while it exists
   uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
+  std::vector<uint32_t> keys{};  // bound STags of its landing region
 };
 
 struct Shared {
@@ -114,7 +115,16 @@ class Host {
     verbs::Mr source, unreadable;
   };
   enum class Phase : uint8_t { kWaiting, kOpen, kRunning, kEnding, kDraining, kOver };
-  enum class Kind : uint8_t { kPlanned, kOffender, kBehind, kOverflow, kLate, kSpare, kAging };
+  enum class Kind : uint8_t {
+    kPlanned,
+    kOffender,
+    kBehind,
+    kOverflow,
+    kLate,
+    kSpare,
+    kAging,
+    kInvalidation
+  };
   /// A work request that is posted and has not completed.
   struct Posted {
     uint64_t id = 0;
@@ -131,7 +141,8 @@ class Host {
     std::vector<const Operation*> receives{};  // the Sends of `incoming`
     Region landing{};
     verbs::Mr mr{};
-    verbs::Cq own_cq{};  // of a life whose CQ overflows
+    std::vector<verbs::Mr> keys{};  // bound STags of the landing region
+    verbs::Cq own_cq{};             // of a life whose CQ overflows
     verbs::Qp qp{};
     verbs::Connection connection{};
     std::deque<Posted> sent{}, received{};

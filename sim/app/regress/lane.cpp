@@ -14,7 +14,7 @@ using namespace verbs;
 namespace {
 
 constexpr Time kLook = 2 * kUs;
-constexpr uint64_t kAgeId = 2'000'000;
+constexpr uint64_t kAgeId = 2'000'000, kInvalidationId = 3'000'000;
 
 WrOpcode opcode_of(const Operation& o) {
   switch (o.op) {
@@ -31,7 +31,7 @@ WrOpcode opcode_of(const Operation& o) {
     case Op::kAtomicWrite:
       return IBV_WR_ATOMIC_WRITE;
     default:
-      return o.immediate ? RNIC_WR_IMM : IBV_WR_SEND;
+      return o.immediate ? RNIC_WR_IMM : o.invalidates() ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND;
   }
 }
 
@@ -201,6 +201,12 @@ Result<void> Host::finish(Lane& lane, const QpInfo& info) {
   dev_.before_shared();
   own_.owner.erase(lane.qp.qp_num());
   lane.phase = Phase::kOver;
+  for (Mr& key : lane.keys) {
+    if (auto r = key.dereg(); !r)
+      return fail(r.error().code, "qp {}: dereg of a bound region: {}", lane.number,
+                  r.error().what);
+  }
+  lane.keys.clear();
   if (auto r = lane.qp.destroy(); !r)
     return fail(r.error().code, "qp {}: destroy: {}", lane.number, r.error().what);
   lane.connection = Connection();
@@ -236,7 +242,8 @@ Result<void> Host::post(Lane& lane) {
       std::ranges::count_if(group, [](const Operation* o) { return o->takes_receive(); }));
   size_t entries = 0;
   for (const Operation* o : group) entries += o->entries();
-  for (const Posted& p : lane.sent) entries += p.op != nullptr ? p.op->entries() : 1;
+  for (const Posted& p : lane.sent)
+    entries += p.op != nullptr && p.op->sink_key == 0 ? p.op->entries() : 1;
   if (entries > plan_.shape[side_][lane.number].send_depth) return {};
   if (lane.sends_posted + sends > theirs(lane).receives) return {};
   std::vector<std::vector<Sge>> sges(group.size());
@@ -254,6 +261,8 @@ Result<void> Host::post(Lane& lane) {
       wr.rkey = o.remote_landing ? theirs(lane).landing : theirs(lane).source;
     }
     if (o.immediate) wr.imm = o.data;
+    if (o.key != 0) wr.rkey = theirs(lane).keys.at(o.key - 1);
+    if (o.sink_key != 0) sges[k][0].lkey = lane.keys.at(o.sink_key - 1).lkey();
     wr.compare_add = o.op == Op::kCmpSwap ? want_.compare.at(o.number) : o.data;
     if (o.op == Op::kFetchAdd) wr.add_mask = o.mask;
     if (o.op == Op::kCmpSwap)
@@ -266,6 +275,13 @@ Result<void> Host::post(Lane& lane) {
     if (o.op == Op::kFlush) wr.flush_length = o.length, wr.flush_type = o.flush_type;
     wrs.push_back(wr);
     lane.sent.push_back({o.number, Kind::kPlanned, &o, o.signaled});
+    if (o.sink_key != 0) {
+      wrs.push_back({.wr_id = kInvalidationId + o.number,
+                     .opcode = IBV_WR_LOCAL_INV,
+                     .send_flags = IBV_SEND_FENCE | (o.signaled ? IBV_SEND_SIGNALED : 0u),
+                     .rkey = lane.keys[o.sink_key - 1].rkey()});
+      lane.sent.push_back({wrs.back().wr_id, Kind::kInvalidation, nullptr, o.signaled});
+    }
     shared_.begun.insert(o.number);
   }
   lane.posted = end;
@@ -274,7 +290,8 @@ Result<void> Host::post(Lane& lane) {
   shared_.posted += group.size();
   const auto r = lane.qp.post_send(wrs);
   if (!r)
-    return fail(r.error->code, "post of {}: {}", group[r.accepted]->describe(), r.error->what);
+    return fail(r.error->code, "post of request {}, in the group of {}: {}", wrs[r.accepted].wr_id,
+                group.front()->describe(), r.error->what);
   return {};
 }
 

@@ -63,6 +63,8 @@ std::string Operation::describe() const {
       "{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number),
       side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
   if (immediate) s += fmt::format(" immediate={:#x}", data);
+  if (key != 0) s += fmt::format(" {}={}", invalidates() ? "invalidates" : "key", key);
+  if (sink_key != 0) s += fmt::format(" sink_key={} local_inv", sink_key);
   if (op == Op::kFlush)
     s += fmt::format(" type={}", kFlushTypeNames[flush_type]);
   else if (op == Op::kAtomicWrite || op == Op::kFetchAdd)
@@ -219,7 +221,7 @@ std::vector<std::string> Plan::simplifications() const {
   for (const char* name :
        {"markers", "crc",        "ird_ord", "depth", "push", "pause",      "joined", "inline",
         "fence",   "unsignaled", "threads", "pds",   "cqs",  "shared_cq",  "armed",  "eqs",
-        "spare",   "busy",       "late",    "bases", "aged", "persistent", "masks"})
+        "spare",   "busy",       "late",    "bases", "aged", "persistent", "masks",  "keys"})
     names.emplace_back(name);
   return names;
 }
@@ -259,13 +261,15 @@ void Plan::simplify(const std::string& name) {
       if (name == "push") s.push = false;
     }
   }
+  if (name == "keys") keys = {};
   for (Operation& o : ops) {
     if (name == "push") o.push = false;
     if (name == "pause") o.pause_ns = 0;
     if (name == "joined") o.joined = false;
     if (name == "inline") o.is_inline = false;
     // A Send or Write that gathers from the landing region must wait for the Read that fetched it.
-    if (name == "fence" && (!o.local_landing || o.has_sink())) o.fence = false;
+    if (name == "fence" && (!o.local_landing || o.has_sink()) && !o.invalidates()) o.fence = false;
+    if (name == "keys") o.key = o.sink_key = 0;
     if (name == "unsignaled") o.signaled = true;
     if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
     if (name == "masks" && o.masked)

@@ -18,6 +18,8 @@
 // - An operation reads from `source`, or from bytes that an earlier operation of the same QP wrote:
 //   the sink of a Read (with a fence between them), or the target of a Write (a Read is ordered
 //   after the Writes before it).
+// - A request may use a bound STag of the landing region in place of the region's own. The Send
+//   that invalidates it comes after all requests that use it.
 // - A Flush changes no memory; its range may be any bytes of the peer's landing region. When it
 //   completes, the peer's memory holds all that its QP sent before it.
 // - FetchAdd, CmpSwap and Atomic Write change words: aligned 8 bytes of the peer's landing region
@@ -68,6 +70,8 @@ enum class Op : uint8_t {
 };
 inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
 inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE for an atomic's operands
+// Bound STags of a landing region. The minimum build has few page-list entries.
+inline constexpr uint32_t kMostKeys = 6, kMostKeysMinimum = 1;
 enum class SizeClass : uint8_t {
   k0,
   k1,
@@ -122,6 +126,10 @@ struct Operation {
   // Carries Immediate Data, `data`. A Send with it is Immediate Data alone, without payload. A Write
   // is followed by it. Each consumes a receive of the peer, and leaves its buffers alone.
   bool immediate = false;
+  // Bound STags of landing regions, counted from 1; 0: the STag of the region itself. `key` is of
+  // the peer's region: a request uses it, a Send invalidates it. `sink_key` is the STag of a Read's
+  // sink; a fenced local invalidation of it follows the Read.
+  uint32_t key = 0, sink_key = 0;
   bool masked = false;  // `mask` and `compare_mask` differ from those of the plain operation
   // CmpSwap: reference() chooses an operand that matches (else one that does not).
   bool matches = false;
@@ -140,8 +148,10 @@ struct Operation {
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
   bool is_immediate_alone() const { return immediate && is_send(); }
   bool takes_receive() const { return is_send() || immediate; }
-  /// Entries of the send queue: a Write with Immediate is two WQEs.
-  uint32_t entries() const { return immediate && op == Op::kWrite ? 2 : 1; }
+  bool invalidates() const { return key != 0 && is_send(); }
+  /// Entries of the send queue: a Write with Immediate is two WQEs, and so is a Read with a local
+  /// invalidation.
+  uint32_t entries() const { return (immediate && op == Op::kWrite) || sink_key != 0 ? 2 : 1; }
   bool is_word() const { return op >= Op::kFetchAdd; }
   bool fetches() const { return op == Op::kFetchAdd || op == Op::kCmpSwap; }
   bool has_sink() const { return op == Op::kRead || fetches(); }
@@ -169,6 +179,7 @@ enum class Fault : uint8_t {
   kNoReceive,
   kTooLong,
   kReceiveKey,
+  kInvalidateKey,
   kSourceRead,
   kFlushKey,
   kFlushRights,
@@ -195,14 +206,14 @@ enum class Fault : uint8_t {
   kAtomicOff
 };
 inline constexpr std::array kFaultNames = {
-    "write_key",    "write_stale",    "write_rights",  "write_domain",  "write_bounds",
-    "write_wrap",   "read_key",       "read_rights",   "read_domain",   "read_bounds",
-    "read_wrap",    "no_receive",     "too_long",      "receive_key",   "source_read",
-    "flush_key",    "flush_rights",   "flush_domain",  "flush_bounds",  "flush_wrap",
-    "flush_read",   "atomic_key",     "atomic_rights", "atomic_domain", "atomic_bounds",
-    "atomic_wrap",  "atomic_aligned", "atomic_read",   "local_key",     "local_bounds",
-    "local_domain", "local_sink",     "payload_read",  "request_read",  "cq_overflow",
-    "flush_off",    "atomic_sink",    "atomic_off"};
+    "write_key",     "write_stale",  "write_rights",   "write_domain",  "write_bounds",
+    "write_wrap",    "read_key",     "read_rights",    "read_domain",   "read_bounds",
+    "read_wrap",     "no_receive",   "too_long",       "receive_key",   "invalidate_key",
+    "source_read",   "flush_key",    "flush_rights",   "flush_domain",  "flush_bounds",
+    "flush_wrap",    "flush_read",   "atomic_key",     "atomic_rights", "atomic_domain",
+    "atomic_bounds", "atomic_wrap",  "atomic_aligned", "atomic_read",   "local_key",
+    "local_bounds",  "local_domain", "local_sink",     "payload_read",  "request_read",
+    "cq_overflow",   "flush_off",    "atomic_sink",    "atomic_off"};
 inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
 
 inline bool is_of_flush(Fault f) { return f >= Fault::kFlushKey && f <= Fault::kFlushRead; }
@@ -295,6 +306,7 @@ struct Plan {
   std::array<uint32_t, 2> page_bytes{kPage, kPage};
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};  // in its first page
   std::array<uint32_t, 2> source_at{};
+  std::array<std::array<uint32_t, kMaxQps>, 2> keys{};  // bound STags of each landing region
   std::vector<Operation> ops;
 
   /// Keeps only these operations, and adds the requests that close each QP.

@@ -55,6 +55,8 @@ OfFault of(Fault f) {
       return {Cause::kDdpUntaggedTooLong, 0x1205, IBV_WC_SUCCESS, IBV_WC_LOC_LEN_ERR};
     case Fault::kReceiveKey:
       return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR};
+    case Fault::kInvalidateKey:
+      return {Cause::kRdmapInvStag, 0x0209, IBV_WC_SUCCESS, kFlushed};
     case Fault::kSourceRead:
       return {Cause::kRdmapLength, 0x0207, kFlushed, kFlushed};
     case Fault::kFlushKey:
@@ -188,6 +190,7 @@ WcStatus Host::status_of(const Lane& lane, Kind kind, bool receive) const {
   switch (kind) {
     case Kind::kPlanned:
     case Kind::kAging:
+    case Kind::kInvalidation:
       return IBV_WC_SUCCESS;
     case Kind::kOffender:
       return of(life.fault).offender;
@@ -382,6 +385,10 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kTooLong:
     case Fault::kReceiveKey:
       wr.opcode = IBV_WR_SEND;
+      break;
+    case Fault::kInvalidateKey:  // unknown, or shared by streams
+      wr.opcode = IBV_WR_SEND_WITH_INV;
+      if (is_odd) wr.rkey ^= 0x1000;
       break;
     case Fault::kLocalKey:
       local.lkey ^= 0x5a;
