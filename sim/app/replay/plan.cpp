@@ -129,6 +129,28 @@ void regions_of_use(Plan& p) {
   }
 }
 
+/// Marks the regions whose STag a Send of the peer invalidates. A STag without a use gets a region of
+/// one byte. If our side of the listing ends with a Terminate, the recorded device may have refused
+/// one: then no region is made or marked, and our device refuses each.
+void regions_of_invalidation(Plan& p) {
+  const auto is_message = [](const Step& s) { return !s.is_mpa && !s.is_raw; };
+  if (std::ranges::any_of(p.steps, [&](const Step& s) {
+        return is_message(s) && s.ours && s.message.head.opcode == RdmapOpcode::kTerminate;
+      }))
+    return;
+  for (const Step& s : p.steps) {
+    if (!is_message(s) || s.ours || !carries_stag(s.message.head.opcode)) continue;
+    const uint32_t stag = s.message.head.word;
+    if (find(p, stag) == nullptr) {
+      Region r;
+      r.stag = stag;
+      r.before.resize(1);
+      p.regions.push_back(std::move(r));
+    }
+    find(p, stag)->is_invalidated = true;
+  }
+}
+
 /// Walks through the messages. Computes the final content of the regions, and the bytes that the
 /// application must have stored before each Read Request: bytes of the response that no message
 /// brought.
@@ -282,10 +304,12 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
   open_end(p);
   regions_of_note(l, p);
   regions_of_use(p);
+  regions_of_invalidation(p);
   follow_memory(p);
   for (const Step& s : p.steps) {
     if (s.is_mpa || s.is_raw || s.ours || !is_send(s.message)) continue;
     p.receives.push_back(s.message.payload);
+    p.gone.push_back(carries_stag(s.message.head.opcode) ? s.message.head.word : 0);
     p.whole_receives += s.message.is_whole ? 1 : 0;
   }
   return p;

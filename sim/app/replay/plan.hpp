@@ -42,6 +42,7 @@ struct Region {
   uint64_t base = 0;
   Bytes before, after;
   uint32_t flush_flags = 0;       // of the peer's Flush Requests: the requested types
+  bool is_invalidated = false;    // by a Send of the peer: bound to our QP
   std::optional<uint32_t> noted;  // FNV-1a of the region after the run, from the listing's note
   // A write by a message of the peer.
   struct Write {
@@ -70,6 +71,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Region> regions;
   std::vector<Bytes> receives;  // the payload of each received Send
+  std::vector<uint32_t> gone;   // of each: the STag that it invalidates, or 0
   size_t whole_receives = 0;    // of these; the listing may end within the last one
   size_t reads_answered = 0;    // of our Read and Flush Requests, in the listing
   /// Responses of the device, after the last step, to the last Read and Flush Requests of the

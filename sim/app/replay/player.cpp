@@ -81,8 +81,12 @@ void ReplayPlayer::set_up(PciDevice& dev, Context& context) {
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
         ((r.flush_flags & spec::kFlushVisible) != 0 ? IBV_ACCESS_FLUSH_GLOBAL : 0u) |
         (is_persistent ? IBV_ACCESS_FLUSH_PERSISTENT : 0u);
-    mrs_.push_back(
-        got(pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base, access), "region"));
+    const uint64_t bytes = r.before.size();
+    mrs_.push_back(got(r.is_invalidated
+                           ? qp_.reg_mr_iova(buffers_.back(), 0, bytes, r.base,
+                                             access | RNIC_ACCESS_REMOTE_INVALIDATE)
+                           : pd_.reg_mr_iova(buffers_.back(), 0, bytes, r.base, access),
+                       "region"));
     stags_[r.stag] = mrs_.back().rkey();
   }
   written_.resize(buffers_.size());
@@ -216,6 +220,12 @@ void ReplayPlayer::post(size_t i) {
     case RdmapOpcode::kRdmaWrite:
       wr.opcode = IBV_WR_RDMA_WRITE;
       break;
+    case RdmapOpcode::kSendInv:
+    case RdmapOpcode::kSendSeInv:
+      wr.opcode = IBV_WR_SEND_WITH_INV;
+      wr.rkey = m.head.word;
+      if (m.head.opcode == RdmapOpcode::kSendSeInv) wr.send_flags |= IBV_SEND_SOLICITED;
+      break;
     case RdmapOpcode::kSendSe:
       wr.send_flags |= IBV_SEND_SOLICITED;
       break;
@@ -286,6 +296,13 @@ void ReplayPlayer::poll() {
     Stored s{fmt::format("receive {} bytes={}", which, wc.byte_len),
              {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
                                              std::min<size_t>(wc.byte_len, all.size()))}};
+    const uint32_t gone = plan_.gone[which];
+    const bool has_gone = (wc.wc_flags & IBV_WC_WITH_INV) != 0;
+    if (has_gone != (gone != 0) || (has_gone && wc.invalidated_rkey != stags_.at(gone)))
+      wrong_.push_back(
+          fmt::format("receive {} invalidates {}, the listing {}", which,
+                      has_gone ? fmt::format("{:#010x}", wc.invalidated_rkey) : "nothing",
+                      gone != 0 ? fmt::format("{:#010x}", gone) : "nothing"));
     if (which != received_)
       wrong_.push_back(fmt::format("receive {} completed as number {}", which, received_));
     if (s.bytes != want)

@@ -26,11 +26,11 @@ uint32_t crc_in(std::span<const uint8_t> fpdu) {
   return base::load_le<uint32_t>(&fpdu[fpdu.size() - kCrc]);
 }
 
+}  // namespace
+
 bool carries_stag(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv;
 }
-
-}  // namespace
 
 std::optional<Segment> parse_fpdu(std::span<const uint8_t> f) {
   if (f.size() < kLength + kCrc) return std::nullopt;

@@ -53,6 +53,8 @@ std::optional<ReadRequest> read_request_of(const Message& m);
 std::optional<spec::FlushRequest> flush_request_of(const Message& m);
 /// Read Request and Flush Request: both use ORD and IRD, and are answered in order.
 bool is_asking(spec::RdmapOpcode o);
+/// Send with Invalidate and Send with SE and Invalidate: `word` is the STag.
+bool carries_stag(spec::RdmapOpcode o);
 /// Read Response and Flush Response: made by the device, not by a work request.
 bool is_answer(spec::RdmapOpcode o);
 
