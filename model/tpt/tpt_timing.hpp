@@ -18,9 +18,9 @@ struct TptTiming {
   Cycle invalidate = 8;
   // Until tpt_update takes the next one: closed.
   Cycle invalidations = 9;
-  // Entry closed, with nothing in flight, to rx_done: turn of the epoch, invalidated, counted and
-  // out (ddp_rx_hold). After a retired extent 1 more: it is summed and counted first.
-  Cycle drained = 4;
+  // Entry closed, with nothing in flight, to rx_done: turn of the epoch, ripe, invalidated,
+  // counted and out (ddp_rx_hold). After a retired extent 1 more: it is summed and counted first.
+  Cycle drained = 5;
 };
 
 }  // namespace rnic::model

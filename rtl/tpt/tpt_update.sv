@@ -30,7 +30,7 @@
 //  5. The epoch turns only after every drained note has left the queue. So all notes in it are of
 //     the current epoch, or all of the one before, and they leave in order.
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
-// Throughput of invalidations: 1 per 11 cycles.
+// Throughput of invalidations: 1 per 11 cycles; of their ends 1 per 2.
 // Back-pressure: waits only for its lookup to be picked; an invalidation also for room in the queue
 // of notes. Commands and invalidations alternate.
 // Siblings: tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
@@ -122,7 +122,8 @@ module tpt_update #(
   // parts, each a cycle after the one below it.
   logic [OriginPartW:0]           origin_low_q, origin_mid_q;   // with their borrows
   logic [FromW-2*OriginPartW-1:0] origin_high_q;
-  logic [32:0]                 end_low_q;
+  logic [32:0]                 end_low_q;   // likewise in two, each a cycle after the one below it
+  logic                        end_carry_q;
   assign args = cmd_q.args;
 
   // By slot: create_mr, and a query_mr with arguments, which admin refuses from the driver.
@@ -209,17 +210,22 @@ module tpt_update #(
   // Notes of invalidations.
   localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
   // Both kinds in one queue, in the order of their closes; each ends at its own output.
-  logic note_valid, note_room, oldest_sq, ripe;
+  logic note_valid, note_room, note_pop, oldest_sq, ripe, ripe_q;
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
   stream_fifo #(.Width(3 + iwarp_pkg::SqInvalidatedWidth + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
     .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room),
     .data_i({epoch_q, sq_q, name_q, cmd_q.object}),
-    .valid_o(note_valid), .ready_i(ripe && (oldest_sq ? sq_done_ready_i : inv_done_ready_i)),
+    .valid_o(note_valid), .ready_i(note_pop),
     .data_o({oldest, oldest_sq, sq_done_o, inv_done_o}), .count_o(unused_notes)
   );
-  assign ripe             = note_valid && oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty);
-  assign inv_done_valid_o = ripe && !oldest_sq;
-  assign sq_done_valid_o  = ripe && oldest_sq;
+  assign ripe             = note_valid && (oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty));
+  // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
+  // from a register, since old_empty is the longest path of this leaf.
+  always_ff @(posedge clk_i) ripe_q <= rst_ni && ripe && !note_pop;
+  assign note_pop         = ripe_q && (oldest_sq ? sq_done_ready_i : inv_done_ready_i);
+  assign inv_done_valid_o = ripe_q && !oldest_sq;
+  assign sq_done_valid_o  = ripe_q && oldest_sq;
+  `RNIC_ASSERT(RipeStays_A, !ripe_q || ripe)
 
   // --- control
   iwarp_pkg::admin_status_e   status_d, status_q;
@@ -374,7 +380,8 @@ module tpt_update #(
     origin_mid_q  <= (OriginPartW + 1)'(args.first_offset[20:OriginPartW]) - {1'b0, args.base_to[OriginPartW+:OriginPartW]} -
                      (OriginPartW + 1)'(origin_low_q[OriginPartW]);
     origin_high_q <= -args.base_to[FromW-1:2*OriginPartW] - (FromW - 2 * OriginPartW)'(origin_mid_q[OriginPartW]);
-    end_low_q <= {1'b0, args.base_to[31:0]} + {1'b0, args.length[31:0]};
+    {end_carry_q, end_low_q[15:0]} <= {1'b0, args.base_to[15:0]} + {1'b0, args.length[15:0]};
+    end_low_q[32:16] <= {1'b0, args.base_to[31:16]} + {1'b0, args.length[31:16]} + 17'(end_carry_q);
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
     if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
     else if (found_valid_i) slot_q <= found_slot_i;

@@ -1171,9 +1171,9 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
     (void)d.invalidated.take_all();
     return to - from;
   };
-  EXPECT_EQ(invalidated_after(stag ^ 0x100, 1), 9U);
-  EXPECT_EQ(invalidated_after(stag ^ 0x100, 9), 9U + 8 * 8);
-  EXPECT_EQ(invalidated_after(w.create(2, this->plain()), 1), 10U);
+  EXPECT_EQ(invalidated_after(stag ^ 0x100, 1), 10U);
+  EXPECT_EQ(invalidated_after(stag ^ 0x100, 9), 10U + 8 * 8);
+  EXPECT_EQ(invalidated_after(w.create(2, this->plain()), 1), 11U);
   EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);
