@@ -63,7 +63,7 @@ std::string Scene::name() const {
       "order",         "bad_payload",  "bad_fetch",  "bad_source",   "under_read",   "read_left",
       "lost",          "never",        "both",       "bad_ahead",    "flush",        "flush_right",
       "flush_bounds",  "flush_unread", "atomics",    "atomic_right", "atomic_align", "atomic_read",
-      "refused"};
+      "invalidate",    "inv_unbound",  "inv_other",  "inv_gone",     "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -270,6 +270,7 @@ Result<void> Story::completions(std::vector<Wanted> wanted) {
       const auto w = std::ranges::find_if(
           wanted, [&](const Wanted& x) { return is_receive(x.id) == is_receive(wc.wr_id); });
       if (w == wanted.end() || w->id != wc.wr_id ||
+          w->invalidated != ((wc.wc_flags & IBV_WC_WITH_INV) != 0 ? wc.invalidated_rkey : 0) ||
           (w->status != wc.status && w->or_status != wc.status && w->or_third != wc.status)) {
         return fail(Errc::kProtocol, "completion {} of request {}, but {} is next",
                     to_string(wc.status), wc.wr_id, w == wanted.end() ? 0 : w->id);
@@ -452,6 +453,13 @@ Result<void> Story::trouble(Qp& qp) {
       return terminated(0x020a, {done(1, IBV_WC_REM_OP_ERR), lost2});
     case Case::kAtomics:
       return atomics(qp);
+    case Case::kInvalidate:
+      return invalidate_each_other(qp);
+    case Case::kInvUnbound:
+    case Case::kInvOther:
+      return invalidate_wrongly(qp);
+    case Case::kInvGone:
+      return write_too_late(qp);
     case Case::kAtomicRight:
     case Case::kAtomicAlign:
     case Case::kAtomicRead: {
@@ -598,6 +606,13 @@ Result<void> Story::suffer(Qp& qp) {
       break;
     case Case::kAtomics:
       return atomics(qp);
+    case Case::kInvalidate:
+      return invalidate_each_other(qp);
+    case Case::kInvUnbound:
+    case Case::kInvOther:
+      return keep_region();
+    case Case::kInvGone:
+      return refuse_late(qp);
     case Case::kAtomicRight:
     case Case::kAtomicAlign:
     case Case::kAtomicRead: {

@@ -58,6 +58,10 @@ enum class Case : uint8_t {
   kAtomicRight,  // a FetchAdd to a region without the right
   kAtomicAlign,  // a FetchAdd to an unaligned word
   kAtomicRead,   // a FetchAdd to an unreadable word
+  kInvalidate,   // invalidations, in both directions at the same time (invalidations.cpp)
+  kInvUnbound,   // a Send with Invalidate of an STag that is not bound to a QP
+  kInvOther,     // a Send with Invalidate of an STag that is bound to another QP
+  kInvGone,      // a Write through an STag that was invalidated before
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged in flight
   kMany,
@@ -77,8 +81,8 @@ std::vector<Scene> refusals();
 
 struct StoryShared {
   std::array<uint32_t, 2> step{};  // the step of each side: 16 per scene
-  std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{},
-      other_key{};  // of a side's regions: all rights, Reads only, closed, other PD
+  std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{}, other_key{},
+      lent_key{};  // of a side's regions: all rights, Reads only, closed, other PD, bound
   std::array<std::span<const uint8_t>, 2> memory{};  // per side: its source buffer
   std::array<Damaging*, 2> device{};                 // devices whose received records are damaged
   /// The next `reads` reads of this side's device in a range of bus addresses fail; never: they get
@@ -102,6 +106,7 @@ class Story {
   struct Wanted {  // one completion; other statuses may also be allowed
     uint64_t id = 0;
     verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status, or_third = or_status;
+    uint32_t invalidated = 0;  // this STag, by a Send with Invalidate
   };
   [[nodiscard]] Result<void> body();
   [[nodiscard]] Result<void> open();
@@ -145,6 +150,12 @@ class Story {
   [[nodiscard]] Result<void> compute(verbs::Qp& qp, verbs::Qp& second);
   [[nodiscard]] Result<void> add_together(verbs::Qp& qp, verbs::Qp& second);
   [[nodiscard]] Result<void> wait_their_turn(verbs::Qp& qp);
+  [[nodiscard]] Result<verbs::Mr> lend(verbs::Qp& qp);
+  [[nodiscard]] Result<void> invalidate_each_other(verbs::Qp& qp);
+  [[nodiscard]] Result<void> invalidate_wrongly(verbs::Qp& qp);
+  [[nodiscard]] Result<void> keep_region();
+  [[nodiscard]] Result<void> write_too_late(verbs::Qp& qp);
+  [[nodiscard]] Result<void> refuse_late(verbs::Qp& qp);
   [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> fatal(uint32_t cause, uint16_t peer_term);
 
