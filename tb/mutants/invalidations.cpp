@@ -1,5 +1,5 @@
-// Invalidations by the peer and by the own send queue, in both directions at the same time. See
-// story.hpp.
+// Invalidations by the peer and by the own send queue: good ones in both directions at the same
+// time, and wrong ones. See story.hpp.
 #include <algorithm>
 
 #include "gen/errors.hpp"
@@ -21,9 +21,9 @@ constexpr uint32_t kLent = RNIC_ACCESS_REMOTE_INVALIDATE | IBV_ACCESS_LOCAL_WRIT
 /// Registers the buffer for this QP and its peer alone.
 Result<Mr> Story::lend(Qp& qp) { return qp.reg_mr_iova(buffer_, 0, kBytes, kIova, kLent); }
 
-/// Both sides run this at the same time. The peer writes to the lent region, invalidates it and
-/// writes once more, with immediate data and SE: the two receives complete in this order, the first names the region, and the
-/// bytes are there. Then the QP invalidates a region of its own.
+/// Both sides run this at the same time. The peer writes to the lent region, invalidates it, and
+/// writes once more, with Immediate Data and SE. The two receives complete in this order, the first
+/// names the region, and the bytes are there. Then the QP invalidates a region of its own.
 Result<void> Story::invalidate_each_other(Qp& qp) {
   auto lent = lend(qp), own = lend(qp);
   if (!lent) return error_of(lent);
