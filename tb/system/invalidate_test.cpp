@@ -138,8 +138,8 @@ TEST_P(InvalidateTest, KeysThatThePeerMayNotInvalidate) {
                                 {"of another stream", 1, Cause::kRdmapInvProtected, 3},
                                 {"without the right", 1, Cause::kRdmapInvProtected, 4},
                                 {"of another PD", 1, Cause::kRdmapInvProtected, 5}};
-  // Tandem runs each case with and without payload, on RTL and model; the other kinds in turn.
-  const bool both = name_of(GetParam()).starts_with("tandem");
+  // Each case with and without payload; on RTL that is not in tandem, which is slow, with one.
+  const bool both = name_of(GetParam()).find("rtl") == std::string::npos;
   for (const Case& c : cases) {
     for (const bool with_payload : {true, false}) {
       if (!both && with_payload != (c.key % 2 == 0)) continue;
