@@ -19,7 +19,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
   crash      the power fails at 20,000 instants of durable_log, 2,000 of them on RTL: safe methods lose nothing, the others do
-  mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
+  mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds four more Verilated devices
   all        spec structure lint sizes prove build fast sanitize system: what CI runs
   regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day;
              then 1024 QPs on RTL
@@ -134,7 +134,10 @@ step_crash() {
     done
   done
 }
-step_mutants() { setup_build release mutants_rtl && build-release/tb/mutants/mutants_rtl; }
+step_mutants() {
+  setup_build release mutants hung_test mutants_rtl || return 1
+  build-release/tb/mutants/mutants --least 75 && build-release/tb/mutants/hung_test && build-release/tb/mutants/mutants_rtl
+}
 for s in $steps; do
   case "$s" in
     spec) run spec step_spec ;;
