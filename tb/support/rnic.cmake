@@ -2,10 +2,9 @@
 #
 #   rnic_need(model/mpa)              adds this folder, unless it was added before
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
-#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [FAST] [PREFIX VX]
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [PREFIX VX]
 #                 [SIZES own/rnic_pkg.sv])  that package instead of rtl/gen/rnic_pkg.sv
 #                                     STALL: inner streams stall at random (rtl/stall)
-#                                     FAST: for long simulations, compiled with -O2; else -O1
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
 #
 # Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
@@ -24,6 +23,8 @@ function(rnic_need dir)
 endfunction()
 
 # Verilator's runtime, compiled once. Headers are SYSTEM: our warnings do not apply to them.
+# Clang compiles Verilated code in less than half the time of g++, and the device runs as fast.
+find_program(RNIC_VERILATED_CXX NAMES clang++ g++ REQUIRED)
 find_program(VERILATOR_BIN verilator_bin verilator REQUIRED)
 find_path(VERILATOR_INCLUDE verilated.h PATHS /usr/share/verilator/include /usr/local/share/verilator/include REQUIRED)
 add_library(rnic_verilated STATIC
@@ -78,9 +79,9 @@ endfunction()
 # build with sanitizers need not generate it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM;STALL;COVER;FAST" "TARGET;TOP;PREFIX;SIZES" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;STALL;COVER" "TARGET;TOP;PREFIX;SIZES" "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [FAST] [SIZES package])")
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [SIZES package])")
   endif()
   set(prefix V${V_TARGET})
   if(V_PREFIX)
@@ -132,8 +133,8 @@ function(rnic_verilate)
     OUTPUT ${archive} ${dir}/${prefix}.h ${dir}/${prefix}___024root.h
     COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${read}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-    COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CCACHE}
-      OPT_FAST=$<IF:$<BOOL:${V_FAST}>,-O2,-O1> OPT_SLOW=-O0 ${prefix}__ALL.a
+    COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${RNIC_VERILATED_CXX} OBJCACHE=${CCACHE}
+      "OPT_FAST=-O1 -w" "OPT_SLOW=-O0 -w" ${prefix}__ALL.a
     DEPENDS ${sources} ${packages} ${shared} ${waivers}
     COMMENT "Verilating ${prefix} (${V_TOP})" VERBATIM)
   add_custom_target(${V_TARGET}_verilated DEPENDS ${archive})
@@ -153,7 +154,8 @@ function(rnic_test)
   endif()
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
-  target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled once, run once: compiling is the longer part
+  set_target_properties(${T_NAME} PROPERTIES UNITY_BUILD OFF)  # names may be those of another file
+  target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O0>)  # compiled once, run once: compiling is the longer part
   # Test names use the bench's parameter names, not the bytes of the parameter.
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})

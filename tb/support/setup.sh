@@ -5,7 +5,7 @@
 
 # All dependencies of the project beyond the base system.
 PACKAGES="g++ make cmake ninja-build ccache git ca-certificates
-  verilator yosys z3 libsystemc-dev zlib1g-dev
+  verilator clang yosys z3 libsystemc-dev zlib1g-dev
   libgtest-dev libgmock-dev libboost-dev libboost-program-options-dev
   libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libexpected-dev libssl-dev libpcap-dev
   tshark gnuplot-nox clang-format clang-tidy"
@@ -40,7 +40,7 @@ setup_packages() {
 }
 
 # setup_build PRESET TARGET...: configures once, and again when $SETUP_CMAKE (options beside the
-# preset) has changed; then builds. It shows the compiler's output only on failure, and no progress
+# preset) has changed; then builds. $RNIC_CMAKE: further options for every preset. It shows the compiler's output only on failure, and no progress
 # for a build of less than 3 seconds.
 setup_build() {
   preset=$1
@@ -48,7 +48,7 @@ setup_build() {
   dir=build-$preset
   if [ ! -f "$dir/build.ninja" ] || { [ -n "${SETUP_CMAKE:-}" ] && [ "$(cat "$dir/setup.options" 2>/dev/null)" != "$SETUP_CMAKE" ]; }; then
     say "configuring $dir"
-    cmake --preset "$preset" ${SETUP_CMAKE:-} >"$dir.log" 2>&1 || { tail -n 20 "$dir.log" >&2; die "cmake --preset $preset failed"; }
+    cmake --preset "$preset" ${SETUP_CMAKE:-} ${RNIC_CMAKE:-} >"$dir.log" 2>&1 || { tail -n 20 "$dir.log" >&2; die "cmake --preset $preset failed"; }
     rm -f "$dir.log"
     printf '%s' "${SETUP_CMAKE:-}" >"$dir/setup.options"
   fi
