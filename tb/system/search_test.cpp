@@ -80,7 +80,7 @@ class SearchCommand : public testing::Test {
 TEST_F(SearchCommand, FindsNamesAndResumes) {
   const std::string search = RNIC_SIM
       " search write_bw --set size=256 --set threads=1 --set both=0 --set qps=2 --set anomaly=0.1 "
-      "--set seconds=15 --set state=s --jobs 2 --json j --seed 3";
+      "--set seconds=60 --set finds=1 --set state=s --jobs 2 --json j --seed 3";
   ASSERT_EQ(run(search), 1) << text("err");
   const auto first = nlohmann::json::parse(text("j"));
   ASSERT_FALSE(first["anomalies"].empty()) << text("out");

@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "measure/search_space.hpp"
@@ -34,7 +35,7 @@ constexpr double kShareOfShrinking = 0.3;
 const std::vector<std::string> kPrograms = {
     "write_bw",       "send_bw",   "read_bw",   "write_lat",  "send_lat",        "read_lat",
     "write_flush_bw", "flush_lat", "atomic_bw", "atomic_lat", "atomic_write_lat"};
-constexpr std::array<std::string_view, 3> kOwnSettings = {"seconds", "anomaly", "state"};
+constexpr std::array<std::string_view, 4> kOwnSettings = {"seconds", "anomaly", "finds", "state"};
 
 /// The results of one device pair.
 struct Measured {
@@ -146,12 +147,14 @@ Found found_of(const nlohmann::json& j) {
 
 class Search {
  public:
-  Search(const Options& o, Space space, double seconds, double anomaly, std::string state)
+  Search(const Options& o, Space space, double seconds, double anomaly, size_t finds,
+         std::string state)
       : options_(o),
         space_(std::move(space)),
         rng_(o.request.seed),
         seconds_(seconds),
         anomaly_(anomaly),
+        finds_(finds),
         state_(std::move(state)),
         is_shown_(!o.quiet && isatty(STDERR_FILENO) != 0) {
     if (!state_.empty() && std::filesystem::exists(state_)) resume();
@@ -161,7 +164,8 @@ class Search {
   int run() {
     std::exception_ptr ended;
     try {
-      while (elapsed() < seconds_ * (1 - kShareOfShrinking)) evaluate(next_generation());
+      while (elapsed() < seconds_ * (1 - kShareOfShrinking) && (finds_ == 0 || new_finds_ < finds_))
+        evaluate(next_generation());
       shrink();
     } catch (...) {
       ended = std::current_exception();
@@ -264,6 +268,7 @@ class Search {
       }
       found.push_back(judge(g[i], models[i], rtl[i]));
       keep(found.back());
+      if (found.back().score >= anomaly_ && !found.back().what.empty()) ++new_finds_;
     }
     save();  // if the process ends, one generation at most is lost
     show();
@@ -418,6 +423,8 @@ class Search {
   Space space_;
   base::Rng rng_;
   double seconds_, anomaly_;
+  size_t finds_;          // ends when so many situations have exceeded anomaly_; 0: in time only
+  size_t new_finds_ = 0;  // of this run, not of the state it continues
   std::string state_;
   bool is_shown_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
@@ -459,7 +466,8 @@ int search_command(Options& o) {
       fixed.push_back(s.name);
   }
   Search s(o, Space(programs, fixed), number(c, "seconds", 1, 1e6),
-           number(c, "anomaly", 0.1, 1000) / 100, c.find("state").value);
+           number(c, "anomaly", 0.1, 1000) / 100, static_cast<size_t>(number(c, "finds", 0, 1e6)),
+           c.find("state").value);
   if (o.print_config) return print_config(o);
   check_writable("--set state", c.find("state").value);
   return s.run();

@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "backend/device_rtl.hpp"
 #include "backend/rtl_builds.hpp"
@@ -147,6 +148,8 @@ Config::Config() {
   add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
   add("search", "seconds", "300", "s",
       "Wall time of search, a third of it for making anomalies smaller.");
+  add("search", "finds", "0", "",
+      "Ends search early when so many situations exceed anomaly; 0: none do.");
   add("search", "anomaly", "5", "%",
       "How far model and RTL may be apart before search calls it an anomaly.");
   add("search", "state", "", "",
