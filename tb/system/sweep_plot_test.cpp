@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "output/gnuplot.hpp"
 #include "settings/errors.hpp"

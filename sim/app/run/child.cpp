@@ -18,6 +18,7 @@
 #include <deque>
 #include <list>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <thread>

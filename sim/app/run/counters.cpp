@@ -1,5 +1,7 @@
 #include "run/counters.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "gen/regs.hpp"
 #include "run/devices.hpp"
 

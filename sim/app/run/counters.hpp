@@ -5,7 +5,7 @@
 //   sim::RunResult r = read_units(simulation, j);   // adds "units"
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "platform/root_complex.hpp"
 #include "platform/simulation.hpp"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "backend/device_model.hpp"
 #include "backend/device_rtl.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 

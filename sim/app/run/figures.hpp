@@ -7,7 +7,7 @@
 // The order of the keys is part of the output. Each function that adds keys lists them in order.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "run/setup.hpp"
 #include "run/verdict.hpp"

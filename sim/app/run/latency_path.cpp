@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "gen/queues.hpp"
 #include "platform/root_complex.hpp"

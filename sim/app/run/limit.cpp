@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cq/cq_timing.hpp"
 #include "qp/qp_timing.hpp"

@@ -1,7 +1,7 @@
 // The limit of a run, from what LimitWatch saw and the counters that software read.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "run/setup.hpp"
 #include "run/verdict.hpp"

@@ -22,7 +22,7 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "run/watches.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "durable_log.hpp"
 #include "run/devices.hpp"
