@@ -417,7 +417,7 @@ TEST_P(AtomicSum, OfManyQpsIsExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AtomicHistory,
-                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                         testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall, Kinds{"model", "rtl"},
                                          Kinds{"rtl", "model"}),
                          name_of_kinds);

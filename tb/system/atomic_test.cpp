@@ -820,8 +820,8 @@ TEST_P(AtomicTest, RegionGoesDuringAnAtomic) {
   }
 }
 
-const auto kPairings = testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
-                                       kTandemStall, Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
+const auto kPairings = testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
+                                       Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
 INSTANTIATE_TEST_SUITE_P(Kinds, AtomicTest, kPairings, name_of_kinds);
 INSTANTIATE_TEST_SUITE_P(Kinds, AtomicEnds, kPairings, name_of_kinds);
 

@@ -157,7 +157,7 @@ TEST_P(BadCompletion, SqFetch) { all(Where::kSqFetch); }
 TEST_P(BadCompletion, PayloadOfReadResponse) { all(Where::kResponse); }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BadCompletion,
-                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                         testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall),
                          name_of_kinds);
 

@@ -427,7 +427,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BadInput,
-                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                         testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall),
                          name_of_kinds);
 

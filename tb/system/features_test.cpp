@@ -561,7 +561,7 @@ TEST_P(Features, PulledOutUnderTraffic) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Features,
-                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                         testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall),
                          name_of_kinds);
 

@@ -501,7 +501,7 @@ TEST_P(FlushTest, AmongOtherTraffic) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FlushTest,
-                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                         testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall, Kinds{"model", "rtl"},
                                          Kinds{"rtl", "model"}),
                          [](const auto& info) { return name_of(info.param); });

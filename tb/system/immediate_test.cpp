@@ -246,8 +246,8 @@ TEST_P(ImmediateTest, HasOneCompletionHoweverItEnds) {
   }
 }
 
-const auto kPairings = testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
-                                       kTandemStall, Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
+const auto kPairings = testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
+                                       Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
 INSTANTIATE_TEST_SUITE_P(Kinds, ImmediateTest, kPairings, name_of_kinds);
 
 }  // namespace

@@ -402,8 +402,8 @@ TEST_P(InvalidateTest, RegionsOfAQp) {
   });
 }
 
-const auto kPairings = testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
-                                       kTandemStall, Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
+const auto kPairings = testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
+                                       Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
 INSTANTIATE_TEST_SUITE_P(Kinds, InvalidateTest, kPairings, name_of_kinds);
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST_P(Lengths, ArriveWhole) {
 
 std::vector<Param> params() {
   std::vector<Param> all;
-  for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall}) {
+  for (const Kinds& kind : {kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall}) {
     for (const unsigned depth : {1u, 32u}) all.push_back({depth, kind});
   }
   return all;

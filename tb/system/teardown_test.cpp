@@ -369,7 +369,7 @@ TEST_P(Teardown, NothingLeavesBehindTheFin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Teardown,
-                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                         testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall),
                          name_of_kinds);
 

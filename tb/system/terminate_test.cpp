@@ -540,7 +540,7 @@ std::vector<Param> params() {
   std::vector<Case> whats = cases();
   std::ranges::copy(word_cases(), std::back_inserter(whats));
   for (const Case& c : whats) {
-    for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
+    for (const Kinds& kind : {kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
                               Kinds{"model", "rtl"}, Kinds{"rtl", "model"}})
       all.push_back({c, kind});
   }

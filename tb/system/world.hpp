@@ -266,7 +266,7 @@ void in_child(const std::function<void()>& body, unsigned seconds = 120);
 
 /// The two devices of a pairing, as a test parameter: model, rtl or tandem, of the default build,
 /// or of the build minimum or stall with the suffix _minimum or _stall. A tandem contains the RTL:
-/// beside tandem_minimum, rtl_minimum would add nothing.
+/// beside tandem, rtl would add nothing.
 using Kinds = std::array<std::string, 2>;
 inline std::string name_of(const Kinds& k) { return k[0] == k[1] ? k[0] : k[0] + "_" + k[1]; }
 inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
