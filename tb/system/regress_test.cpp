@@ -56,15 +56,15 @@ TEST_P(RegressTest, MemoryAndCompletionsAreAsPlanned) {
 }
 
 std::vector<Case> cases() {
-  std::vector<Case> all = {{"rtl", "model", 2000, 1, {"build=minimum"}},
+  std::vector<Case> all = {{"rtl", "model", 1000, 1, {"build=minimum"}},
                            {"model", "rtl", 1000, 2000, {"build=minimum"}},
                            {"rtl", "rtl", 500, 3000, {"build=minimum"}},
                            {"rtl", "rtl", 1000, 4000, {}},
                            {"rtl", "rtl", 250, 5000, {"reset_seed=7"}},
                            {"model", "model", 4000, 6000, {}},
                            {"model", "model", 4000, 7000, {"build=minimum"}},
-                           {"tandem", "model", 5000, 10000, {}},
-                           {"model", "tandem", 2500, 20000, {"build=minimum"}},
+                           {"tandem", "model", 2500, 10000, {}},
+                           {"model", "tandem", 1250, 20000, {"build=minimum"}},
                            {"tandem", "tandem", 750, 30000, {"build=stall", "stall_percent=5"}},
                            {"tandem", "tandem", 750, 31000, {"build=stall", "stall_percent=20"}},
                            {"tandem", "tandem", 500, 32000, {"build=stall", "stall_percent=50"}},
