@@ -17,7 +17,9 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   build      everything, warnings are errors
   fast       cells, units, model, driver, platform (ctest label fast)
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
-  system     host programs on the devices (ctest label system)
+  system     host programs on the devices (ctest label system); of tests that differ only in their devices, one with RTL
+             and all of models alone
+  system-all  all of them
   crash      the power fails at 20,000 instants of durable_log, 2,000 of them on RTL: safe methods lose nothing, the others do
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds four more Verilated devices
   all        spec structure lint sizes prove build fast sanitize system: what CI runs
@@ -26,7 +28,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   soak       a million random operations in tandem: 400,000 on the default build, 300,000 on the minimum build, 300,000 on `stall` at 5,
              20 and 50 %. Hours; RNIC_SOAK_OPS=N: N in all. RNIC_SOAK_SEED=S: the first seed, else it follows from the day
   sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
-  full       all, then prove-all, sanitize-app, regress, crash, mutants and synth (the whole chip takes long)
+  full       all, then system-all, prove-all, sanitize-app, regress, crash, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up;
   130, 143: interrupted (Ctrl-C, SIGTERM)
 TXT
@@ -38,8 +40,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all prove-all sanitize-app regress crash mutants synth" ;;
-    spec|structure|lint|sizes|synth|prove|prove-all|build|fast|sanitize|sanitize-app|system|regress|soak|crash|mutants) steps="$steps $a" ;;
+    full) steps="$steps $steps_all system-all prove-all sanitize-app regress crash mutants synth" ;;
+    spec|structure|lint|sizes|synth|prove|prove-all|build|fast|sanitize|sanitize-app|system|system-all|regress|soak|crash|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -65,6 +67,10 @@ step_spec() {
 }
 step_build() { setup_build release all; }
 step_ctest() { setup_build release all && ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"; }
+step_system() {
+  setup_build release all && ctest --test-dir build-release -N -L system | awk -f tb/support/chosen.awk >build-release/chosen &&
+    ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L system -I "$PWD/build-release/chosen"
+}
 with_sanitizers="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
 step_sanitize() {
   SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem" setup_build asan all || return 1
@@ -151,7 +157,8 @@ for s in $steps; do
     fast) run fast step_ctest fast ;;
     sanitize) run sanitize step_sanitize ;;
     sanitize-app) run sanitize-app step_sanitize_app ;;
-    system) run system step_ctest system ;;
+    system) run system step_system ;;
+    system-all) run system-all step_ctest system ;;
     regress) run regress step_regress ;;
     soak) run soak step_soak ;;
     crash) run crash step_crash ;;

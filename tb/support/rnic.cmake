@@ -110,8 +110,11 @@ function(rnic_verilate)
   file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)
   list(REMOVE_ITEM sources ${packages})
 
-  set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert --trace-fst --trace-structs
+  set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert
     -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+rtl/lib -y rtl/lib -y rtl/gen)
+  if(RNIC_BENCH_WAVES OR NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/tb/")
+    list(APPEND flags --trace-fst --trace-structs)
+  endif()
   if(V_MINIMUM)
     list(APPEND flags +define+RNIC_MINIMUM)
   endif()

@@ -41,12 +41,12 @@ class Crash : public testing::TestWithParam<std::tuple<const char*, const char*,
 };
 
 // Random instants for each method and domain, in the part of the run in which records arrive: 25 on
-// the model, 7 on the RTL, where a run takes two seconds. In all 250 and 56. With an unsafe method
+// the model, 4 on the RTL, where a run takes two seconds. In all 250 and 16. With an unsafe method
 // a cut loses the records that the journal predicts, and those acknowledged later.
 TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
   const std::vector<std::string> settings{"count=40", "qps=2", "depth=6", "size=200",
                                           "llp_timeout_us=60"};
-  const int instants = kind() == "model" ? 25 : 7;
+  const int instants = kind() == "model" ? 25 : 4;
   RunRequest r = made(settings);
   r.crash = CrashPlan{};
   const Outcome whole = run_child(r);

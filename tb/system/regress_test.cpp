@@ -56,18 +56,16 @@ TEST_P(RegressTest, MemoryAndCompletionsAreAsPlanned) {
 }
 
 std::vector<Case> cases() {
-  std::vector<Case> all = {{"rtl", "model", 1000, 1, {"build=minimum"}},
-                           {"model", "rtl", 1000, 2000, {"build=minimum"}},
-                           {"rtl", "rtl", 500, 3000, {"build=minimum"}},
-                           {"rtl", "rtl", 1000, 4000, {}},
-                           {"rtl", "rtl", 250, 5000, {"reset_seed=7"}},
-                           {"model", "model", 4000, 6000, {}},
-                           {"model", "model", 4000, 7000, {"build=minimum"}},
-                           {"tandem", "model", 2500, 10000, {}},
-                           {"model", "tandem", 1250, 20000, {"build=minimum"}},
-                           {"tandem", "tandem", 750, 30000, {"build=stall", "stall_percent=5"}},
-                           {"tandem", "tandem", 750, 31000, {"build=stall", "stall_percent=20"}},
-                           {"tandem", "tandem", 500, 32000, {"build=stall", "stall_percent=50"}},
+  std::vector<Case> all = {{"rtl", "model", 500, 1, {"build=minimum"}},
+                           {"model", "rtl", 500, 2000, {"build=minimum"}},
+                           {"tandem", "tandem", 250, 5000, {"reset_seed=7"}},
+                           {"model", "model", 3000, 6000, {}},
+                           {"model", "model", 3000, 7000, {"build=minimum"}},
+                           {"tandem", "model", 1000, 10000, {}},
+                           {"model", "tandem", 750, 20000, {"build=minimum"}},
+                           {"tandem", "tandem", 500, 30000, {"build=stall", "stall_percent=5"}},
+                           {"tandem", "tandem", 500, 31000, {"build=stall", "stall_percent=20"}},
+                           {"tandem", "tandem", 250, 32000, {"build=stall", "stall_percent=50"}},
                            // A region goes while the follower still holds look-ups of a segment
                            // that was refused.
                            {"rtl", "tandem", 250, 926639, {"build=stall", "stall_percent=65"}}};

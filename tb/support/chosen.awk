@@ -1,0 +1,35 @@
+# Of the tests that differ only in their devices: all of models alone, and one with RTL, each time of the next kind. Reads what
+# `ctest -N` prints, and prints the numbers for `ctest -I`.
+#
+#   ctest -N -L system | awk -f tb/support/chosen.awk > numbers && ctest -I numbers
+
+# The name without its devices and their build.
+function case_of(name, before) {
+  gsub(/[_\/]build_(minimum|stall)/, "", name)
+  gsub(/_stall_percent_[0-9]+/, "", name)
+  do {
+    before = name
+    sub(/[_\/](model|rtl|tandem)(_minimum|_stall)?$/, "", name)
+    sub(/_(model|rtl|tandem)(_minimum|_stall)?_/, "_", name)
+  } while (name != before)
+  return name
+}
+
+match($0, /^ *Test +#[0-9]+: /) {
+  name = substr($0, RLENGTH + 1)
+  number = $0
+  sub(/^ *Test +#/, "", number)
+  sub(/:.*/, "", number)
+  what = case_of(name)
+  if (name == what || name !~ /[_\/](rtl|tandem)/) {
+    print_number(number)
+    next
+  }
+  if (!(what in count)) cases[++cases_seen] = what
+  with_rtl[what, ++count[what]] = number
+}
+function print_number(n) { numbers = numbers "," n }
+END {
+  for (i = 1; i <= cases_seen; i++) print_number(with_rtl[cases[i], (i % count[cases[i]]) + 1])
+  print "0,0,0" numbers
+}
