@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "backend/rtl_coverage.hpp"
@@ -39,6 +40,13 @@
 #include "support/seed.hpp"
 
 namespace rnic::tb {
+
+/// Verilated with waveforms (RNIC_BENCH_WAVES).
+template <class V, class = void>
+inline constexpr bool kHasWaves = false;
+template <class V>
+inline constexpr bool kHasWaves<
+    V, std::void_t<decltype(std::declval<V&>().trace(std::declval<VerilatedFstC*>(), 0))>> = true;
 
 template <class V>
 class RtlDut : public Dut {
@@ -174,7 +182,7 @@ class RtlDut : public Dut {
     static unsigned opened = 0;  // a second device of the same process writes FILE.1
     if (opened != 0) file += "." + std::to_string(opened);
     opened++;
-    if constexpr (requires(V& v, VerilatedFstC* to) { v.trace(to, 99); }) {
+    if constexpr (kHasWaves<V>) {
       wave_ = std::make_unique<VerilatedFstC>();
       top_->trace(wave_.get(), 99);
       wave_->open(file.c_str());
