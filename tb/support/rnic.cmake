@@ -2,9 +2,10 @@
 #
 #   rnic_need(model/mpa)              adds this folder, unless it was added before
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
-#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [PREFIX VX]
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [WAVES] [PREFIX VX]
 #                 [SIZES own/rnic_pkg.sv])  that package instead of rtl/gen/rnic_pkg.sv
-#                                     STALL: inner streams stall at random (rtl/stall)
+#                                     STALL: inner streams stall at random (rtl/stall). WAVES: with
+#                                     waveforms, whatever RNIC_BENCH_WAVES says
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
 #
 # Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
@@ -79,9 +80,9 @@ endfunction()
 # build with sanitizers need not generate it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM;STALL;COVER" "TARGET;TOP;PREFIX;SIZES" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;STALL;COVER;WAVES" "TARGET;TOP;PREFIX;SIZES" "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [SIZES package])")
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [WAVES] [SIZES package])")
   endif()
   set(prefix V${V_TARGET})
   if(V_PREFIX)
@@ -112,7 +113,7 @@ function(rnic_verilate)
 
   set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert
     -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+rtl/lib -y rtl/lib -y rtl/gen)
-  if(RNIC_BENCH_WAVES OR NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/tb/")
+  if(V_WAVES OR RNIC_BENCH_WAVES OR NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/tb/")
     list(APPEND flags --trace-fst --trace-structs)
   endif()
   if(V_MINIMUM)
