@@ -69,7 +69,7 @@ step_build() { setup_build release all; }
 step_ctest() { setup_build release all && ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"; }
 step_system() {
   setup_build release all && ctest --test-dir build-release -N -L system | awk -f tb/support/chosen.awk >build-release/chosen &&
-    ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L system -I "$PWD/build-release/chosen"
+    ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -I "$PWD/build-release/chosen"
 }
 with_sanitizers="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
 step_sanitize() {

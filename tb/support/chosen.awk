@@ -1,5 +1,5 @@
 # Of the tests that differ only in their devices: all of models alone, and one with RTL, each time of the next kind. Reads what
-# `ctest -N` prints, and prints the numbers for `ctest -I`.
+# `ctest -N` prints, and prints the numbers for `ctest -I` (without -L: it would count the labelled ones only).
 #
 #   ctest -N -L system | awk -f tb/support/chosen.awk > numbers && ctest -I numbers
 
