@@ -17,7 +17,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   build      everything, warnings are errors
   fast       cells, units, model, driver, platform (ctest label fast)
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
-  system     host programs on the devices (ctest label system); of tests that differ only in their devices, one with RTL
+  system     host programs on the devices (ctest label system), without the longest; of tests that differ only in their devices, one with RTL
              and all of models alone
   system-all  all of them
   crash      the power fails at 20,000 instants of durable_log, 2,000 of them on RTL: safe methods lose nothing, the others do

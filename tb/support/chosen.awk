@@ -1,5 +1,5 @@
-# Of the tests that differ only in their devices: all of models alone, and one with RTL, each time of the next kind. Reads what
-# `ctest -N` prints, and prints the numbers for `ctest -I` (without -L: it would count the labelled ones only).
+# Of the tests that differ only in their devices: all of models alone, and one with RTL, each time of the next kind. Without the
+# longest. Reads what `ctest -N` prints, and prints the numbers for `ctest -I` (without -L: it would count the labelled ones only).
 #
 #   ctest -N -L system | awk -f tb/support/chosen.awk > numbers && ctest -I numbers
 
@@ -15,11 +15,18 @@ function case_of(name, before) {
   return name
 }
 
+# Long ones whose like is run: copies and searches, crashes of the other methods, random loads (also in the step regress).
+function is_long(name) {
+  return name ~ /^SearchCommand.FindsNamesAndResumes$|^Rates.OfAnyLoadOnRtl|^Cli.Copy|^SweepCommand.ShowsModelBesideRtl$/ ||
+         name ~ /^Rtl\/Crash.ARealCut.*\/(write_only|read|send)_|^Cli.(WhatCannotGoOn|ColumnsOfTheCsv)|_seed(30000|2000|5000)$/
+}
+
 match($0, /^ *Test +#[0-9]+: /) {
   name = substr($0, RLENGTH + 1)
   number = $0
   sub(/^ *Test +#/, "", number)
   sub(/:.*/, "", number)
+  if (is_long(name)) next
   what = case_of(name)
   if (name == what || name !~ /[_\/](rtl|tandem)/) {
     print_number(number)
