@@ -26,8 +26,8 @@ match($0, /^ *Test +#[0-9]+: /) {
   number = $0
   sub(/^ *Test +#/, "", number)
   sub(/:.*/, "", number)
-  if (is_long(name)) next
   what = case_of(name)
+  if (is_long(name)) long[number]
   if (name == what || name !~ /[_\/](rtl|tandem)/) {
     print_number(number)
     next
@@ -35,7 +35,7 @@ match($0, /^ *Test +#[0-9]+: /) {
   if (!(what in count)) cases[++cases_seen] = what
   with_rtl[what, ++count[what]] = number
 }
-function print_number(n) { numbers = numbers "," n }
+function print_number(n) { if (!(n in long)) numbers = numbers "," n }
 END {
   for (i = 1; i <= cases_seen; i++) print_number(with_rtl[cases[i], (i % count[cases[i]]) + 1])
   print "0,0,0" numbers
