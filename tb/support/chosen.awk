@@ -18,7 +18,7 @@ function case_of(name, before) {
 # Long ones whose like is run: copies and searches, crashes of the other methods, random loads (also in the step regress).
 function is_long(name) {
   return name ~ /^SearchCommand.FindsNamesAndResumes$|^Rates.OfAnyLoadOnRtl|^Cli.Copy|^SweepCommand.ShowsModelBesideRtl$/ ||
-         name ~ /^Rtl\/Crash.ARealCut.*\/(write_only|read|send)_|^Cli.(WhatCannotGoOn|ColumnsOfTheCsv)|_seed(30000|2000|5000)$/
+         name ~ /^Rtl\/Crash.ARealCut.*\/(write_only|read|send)_|^Cli.(WhatCannotGoOn|ColumnsOfTheCsv)|_seed(30000|2000|5000)$|^Programs\/TandemTest.*_build_minimum$/
 }
 
 match($0, /^ *Test +#[0-9]+: /) {
