@@ -116,7 +116,7 @@ TEST_F(SearchCommand, EndsInTimeAndCountsRunsThatDidNotEnd) {
   EXPECT_GT(j["unfinished"], 0) << text("out");
   EXPECT_EQ(j["situations"], 0) << text("out");
   EXPECT_TRUE(j["anomalies"].empty()) << text("out");
-  EXPECT_LT(j["wall_s"], 20) << text("out");
+  EXPECT_LT(j["wall_s"], 6) << text("out");
   EXPECT_NE(text("out").find(" did not end in time"), std::string::npos) << text("out");
   EXPECT_EQ(text("err"),
             "search: nothing was compared: no situation drawn could be run to its end\n");
