@@ -15,10 +15,9 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   prove      rtl/lib and some leaves, as far as changed since rtl/formal/proved.txt: k-induction, covers, assertions counted
   prove-all  likewise all of them
   build      everything, warnings are errors
-  fast       cells, units, model, driver, platform (ctest label fast)
+  fast       cells, units, model, driver, platform (ctest label fast); CI leaves the last three to sanitize
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
-  system     host programs on the devices (ctest label system), without the longest; of tests that differ only in their devices, one with RTL
-             and all of models alone
+  system     host programs on the devices (ctest label system): the choice of tb/support/chosen.awk
   system-all  all of them
   crash      the power fails at 20,000 instants of durable_log, 2,000 of them on RTL: safe methods lose nothing, the others do
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds four more Verilated devices

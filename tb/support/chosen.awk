@@ -1,7 +1,10 @@
-# Of the tests that differ only in their devices: all of models alone, and one with RTL, each time of the next kind. Without the
-# longest. Reads what `ctest -N` prints, and prints the numbers for `ctest -I` (without -L: it would count the labelled ones only).
+# Chooses the system tests of CI: what `ctest -N` prints becomes the argument of `ctest -I`.
 #
-#   ctest -N -L system | awk -f tb/support/chosen.awk > numbers && ctest -I numbers
+#   ctest -N -L system | awk -f tb/support/chosen.awk > chosen && ctest -I chosen
+#
+# Tests that differ only in their devices: all with models alone, and one with RTL. The kinds with
+# RTL take turns from test to test. The longest tests are left out (is_long). The second ctest has
+# no -L: with it, -I counts only the tests of that label.
 
 # The name without its devices and their build.
 function case_of(name, before) {
@@ -15,10 +18,13 @@ function case_of(name, before) {
   return name
 }
 
-# Long ones whose like is run: copies and searches, crashes of the other methods, random loads (also in the step regress).
+# More than 20 s each. Shorter tests of the same code are chosen, or a step of its own has more of
+# the same: regress, crash, system-all.
 function is_long(name) {
-  return name ~ /^SearchCommand.FindsNamesAndResumes$|^Rates.OfAnyLoadOnRtl|^Cli.Copy|^SweepCommand.ShowsModelBesideRtl$/ ||
-         name ~ /^Rtl\/Crash.ARealCut.*\/(write_only|read|send)_|^Cli.(WhatCannotGoOn|ColumnsOfTheCsv)|_seed(30000|2000|5000)$|^Programs\/TandemTest.*_build_minimum$/
+  return name ~ /^SearchCommand.FindsNamesAndResumes$|^SweepCommand.ShowsModelBesideRtl$/ ||
+         name ~ /^Rates.OfAnyLoadOnRtl|^Cli.(Copy|WhatCannotGoOn|ColumnsOfTheCsv)/ ||
+         name ~ /^Rtl\/Crash.ARealCut.*\/(write_only|read|send)_|_seed(30000|2000|5000)$/ ||
+         name ~ /^Programs\/TandemTest.*_build_minimum$/
 }
 
 match($0, /^ *Test +#[0-9]+: /) {
@@ -38,5 +44,6 @@ match($0, /^ *Test +#[0-9]+: /) {
 function print_number(n) { if (!(n in long)) numbers = numbers "," n }
 END {
   for (i = 1; i <= cases_seen; i++) print_number(with_rtl[cases[i], (i % count[cases[i]]) + 1])
+  if (numbers == "") exit 1
   print "0,0,0" numbers
 }
