@@ -17,7 +17,7 @@
 
 namespace rnic::spec {
 
-/// A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload, 4 qn1.
+/// A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload, 4 qn1, 5 reg.
 /// architecture 3.2
 /// tap_dma_rd_req in u_host_if.
 struct DmaRdReqCommit {
@@ -782,8 +782,9 @@ struct TptCheckCommit {
 
 /// A command changed an entry (or was refused): its effect on look-ups read from the next cycle on.
 /// waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
-/// but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of
-/// sq_invalidate, for the request wqe of qpn.
+/// but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of sq_local, for
+/// the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry is its own), 2
+/// refused, 3 the entry is open, 4 given up.
 /// architecture 10
 /// tap_tpt_change in u_tpt.u_update.
 struct TptChangeCommit {
@@ -793,32 +794,35 @@ struct TptChangeCommit {
   uint8_t of_sq = 0;  // 1 bit
   uint16_t qpn = 0;  // 16 bits
   uint8_t wqe = 0;  // 8 bits
+  uint8_t of_reg = 0;  // 3 bits
 
   static constexpr std::string_view kName = "tpt_change";
-  static constexpr size_t kBits = 44;
-  static constexpr size_t kValidBit = 43;
+  static constexpr size_t kBits = 47;
+  static constexpr size_t kValidBit = 46;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TptChangeCommit&, const TptChangeCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<43, 1>(w.data(), 1);
-    base::put_bits<27, 16>(w.data(), slot);
-    base::put_bits<26, 1>(w.data(), waits);
-    base::put_bits<25, 1>(w.data(), of_peer);
-    base::put_bits<24, 1>(w.data(), of_sq);
-    base::put_bits<8, 16>(w.data(), qpn);
-    base::put_bits<0, 8>(w.data(), wqe);
+    base::put_bits<46, 1>(w.data(), 1);
+    base::put_bits<30, 16>(w.data(), slot);
+    base::put_bits<29, 1>(w.data(), waits);
+    base::put_bits<28, 1>(w.data(), of_peer);
+    base::put_bits<27, 1>(w.data(), of_sq);
+    base::put_bits<11, 16>(w.data(), qpn);
+    base::put_bits<3, 8>(w.data(), wqe);
+    base::put_bits<0, 3>(w.data(), of_reg);
     return w;
   }
   static TptChangeCommit from_words(const uint32_t* w) {
     TptChangeCommit s;
-    s.slot = static_cast<uint16_t>(base::get_bits<27, 16>(w));
-    s.waits = static_cast<uint8_t>(base::get_bits<26, 1>(w));
-    s.of_peer = static_cast<uint8_t>(base::get_bits<25, 1>(w));
-    s.of_sq = static_cast<uint8_t>(base::get_bits<24, 1>(w));
-    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
-    s.wqe = static_cast<uint8_t>(base::get_bits<0, 8>(w));
+    s.slot = static_cast<uint16_t>(base::get_bits<30, 16>(w));
+    s.waits = static_cast<uint8_t>(base::get_bits<29, 1>(w));
+    s.of_peer = static_cast<uint8_t>(base::get_bits<28, 1>(w));
+    s.of_sq = static_cast<uint8_t>(base::get_bits<27, 1>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<11, 16>(w));
+    s.wqe = static_cast<uint8_t>(base::get_bits<3, 8>(w));
+    s.of_reg = static_cast<uint8_t>(base::get_bits<0, 3>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -829,6 +833,7 @@ struct TptChangeCommit {
     fmt::format_to(std::back_inserter(s), " of_sq={}", of_sq);
     fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " wqe={}", wqe);
+    fmt::format_to(std::back_inserter(s), " of_reg={}", of_reg);
     return s;
   }
 };

@@ -22,15 +22,16 @@ enum class WcStatus : uint8_t {
   kLocQpOpErr = 0x2,  // The WQE is malformed.
   kLocProtErr = 0x4,  // A local key does not allow this access.
   kWrFlushErr = 0x5,  // Flushed: the QP is in error. One entry stands for every WQE up to its index.
+  kMwBindErr = 0x6,  // A fast registration was refused.
   kRemInvReqErr = 0x9,  // The peer's Terminate names this request: invalid request.
   kRemAccessErr = 0xa,  // The peer's Terminate names this request: access.
   kRemOpErr = 0xb,  // The peer's Terminate names this request: operation failed.
   kFatalErr = 0x13,  // A DMA read of payload came back in error.
 };
-inline constexpr std::array<WcStatus, 9> kAllWcStatus = {{
+inline constexpr std::array<WcStatus, 10> kAllWcStatus = {{
     WcStatus::kSuccess, WcStatus::kLocLenErr, WcStatus::kLocQpOpErr, WcStatus::kLocProtErr,
-    WcStatus::kWrFlushErr, WcStatus::kRemInvReqErr, WcStatus::kRemAccessErr, WcStatus::kRemOpErr,
-    WcStatus::kFatalErr}};
+    WcStatus::kWrFlushErr, WcStatus::kMwBindErr, WcStatus::kRemInvReqErr, WcStatus::kRemAccessErr,
+    WcStatus::kRemOpErr, WcStatus::kFatalErr}};
 constexpr std::string_view to_string(WcStatus v) {
   switch (v) {
     case WcStatus::kSuccess: return "success";
@@ -38,6 +39,7 @@ constexpr std::string_view to_string(WcStatus v) {
     case WcStatus::kLocQpOpErr: return "loc_qp_op_err";
     case WcStatus::kLocProtErr: return "loc_prot_err";
     case WcStatus::kWrFlushErr: return "wr_flush_err";
+    case WcStatus::kMwBindErr: return "mw_bind_err";
     case WcStatus::kRemInvReqErr: return "rem_inv_req_err";
     case WcStatus::kRemAccessErr: return "rem_access_err";
     case WcStatus::kRemOpErr: return "rem_op_err";

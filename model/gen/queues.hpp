@@ -30,13 +30,14 @@ enum class WrOpcode : uint8_t {
   kSendWithInv = 0x9,  // Send with Invalidate; with the solicited flag Send with SE and Invalidate. rkey: the STag of the peer that it invalidates.
   kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
   kAtomicWrite = 0xf,  // Atomic Write; length 8, inline: the value.
+  kRegMr = 0x20,  // Fast registration; length 32, inline: reg_operands. rkey: the new STag, remote_address: TO of the first byte. Only on a privileged QP.
   kImmediate = 0x80,  // Immediate Data; length 8, inline; with the solicited flag Immediate Data with SE. Our extension of verbs.
 };
-inline constexpr std::array<WrOpcode, 13> kAllWrOpcode = {{
+inline constexpr std::array<WrOpcode, 14> kAllWrOpcode = {{
     WrOpcode::kRdmaWrite, WrOpcode::kRdmaWriteWithImm, WrOpcode::kSend, WrOpcode::kSendWithImm,
     WrOpcode::kRdmaRead, WrOpcode::kAtomicCmpAndSwp, WrOpcode::kAtomicFetchAndAdd, WrOpcode::kLocalInv,
     WrOpcode::kBindMw, WrOpcode::kSendWithInv, WrOpcode::kFlush, WrOpcode::kAtomicWrite,
-    WrOpcode::kImmediate}};
+    WrOpcode::kRegMr, WrOpcode::kImmediate}};
 constexpr std::string_view to_string(WrOpcode v) {
   switch (v) {
     case WrOpcode::kRdmaWrite: return "rdma_write";
@@ -51,6 +52,7 @@ constexpr std::string_view to_string(WrOpcode v) {
     case WrOpcode::kSendWithInv: return "send_with_inv";
     case WrOpcode::kFlush: return "flush";
     case WrOpcode::kAtomicWrite: return "atomic_write";
+    case WrOpcode::kRegMr: return "reg_mr";
     case WrOpcode::kImmediate: return "immediate";
   }
   return "unknown";
@@ -67,13 +69,14 @@ enum class WcOpcode : uint8_t {
   kLocalInv = 0x6,  // Invalidation of a local STag.
   kFlush = 0x8,  // RDMA Flush.
   kAtomicWrite = 0x9,  // Atomic Write.
+  kRegMr = 0xa,  // Fast registration.
   kRecv = 0x80,  // Receive.
   kRecvRdmaWithImm = 0x81,  // Receive that took Immediate Data. byte_len: bytes of the last Write of the QP since its last message on QN 0.
 };
-inline constexpr std::array<WcOpcode, 10> kAllWcOpcode = {{
+inline constexpr std::array<WcOpcode, 11> kAllWcOpcode = {{
     WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kCompSwap,
     WcOpcode::kFetchAdd, WcOpcode::kLocalInv, WcOpcode::kFlush, WcOpcode::kAtomicWrite,
-    WcOpcode::kRecv, WcOpcode::kRecvRdmaWithImm}};
+    WcOpcode::kRegMr, WcOpcode::kRecv, WcOpcode::kRecvRdmaWithImm}};
 constexpr std::string_view to_string(WcOpcode v) {
   switch (v) {
     case WcOpcode::kSend: return "send";
@@ -84,6 +87,7 @@ constexpr std::string_view to_string(WcOpcode v) {
     case WcOpcode::kLocalInv: return "local_inv";
     case WcOpcode::kFlush: return "flush";
     case WcOpcode::kAtomicWrite: return "atomic_write";
+    case WcOpcode::kRegMr: return "reg_mr";
     case WcOpcode::kRecv: return "recv";
     case WcOpcode::kRecvRdmaWithImm: return "recv_rdma_with_imm";
   }
@@ -529,6 +533,67 @@ struct AtomicOperands {
   }
 };
 
+/// Inline data of a fast registration. pages entries of 8 bytes at page_list, each a bus address,
+/// give the pages of 2^log_page bytes; first_offset is the offset of the first byte in the first
+/// page. Rights: bits of access_flag.
+/// architecture 6
+struct RegOperands {
+  uint64_t page_list = 0;  // 64 bits
+  uint64_t length = 0;  // 64 bits
+  uint32_t first_offset = 0;  // 32 bits
+  uint32_t pages = 0;  // 32 bits
+  uint16_t rights = 0;  // 16 bits
+  uint8_t log_page = 0;  // 8 bits
+  uint64_t reserved0 = 0;  // 40 bits
+
+  static constexpr std::string_view kName = "reg_operands";
+  static constexpr size_t kBits = 256;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const RegOperands&, const RegOperands&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 64>(w.data(), page_list);
+    base::put_bits<64, 64>(w.data(), length);
+    base::put_bits<128, 32>(w.data(), first_offset);
+    base::put_bits<160, 32>(w.data(), pages);
+    base::put_bits<192, 16>(w.data(), rights);
+    base::put_bits<208, 8>(w.data(), log_page);
+    base::put_bits<216, 40>(w.data(), reserved0);
+    return w;
+  }
+  static RegOperands from_words(const uint32_t* w) {
+    RegOperands s;
+    s.page_list = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    s.length = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.first_offset = static_cast<uint32_t>(base::get_bits<128, 32>(w));
+    s.pages = static_cast<uint32_t>(base::get_bits<160, 32>(w));
+    s.rights = static_cast<uint16_t>(base::get_bits<192, 16>(w));
+    s.log_page = static_cast<uint8_t>(base::get_bits<208, 8>(w));
+    s.reserved0 = static_cast<uint64_t>(base::get_bits<216, 40>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 32;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static RegOperands unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "page_list={}", page_list);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    fmt::format_to(std::back_inserter(s), " first_offset={:#x}", first_offset);
+    fmt::format_to(std::back_inserter(s), " pages={}", pages);
+    fmt::format_to(std::back_inserter(s), " rights={}", rights);
+    fmt::format_to(std::back_inserter(s), " log_page={}", log_page);
+    if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    return s;
+  }
+};
+
 /// A receive WQE. The buffer is the SGEs one after the other.
 /// architecture 4 (Queue formats)
 struct RqWqe {
@@ -898,7 +963,8 @@ struct AdminRingArgs {
   }
 };
 
-/// create_qp. Rings of 2^log 64-byte units, 4 to 32768.
+/// create_qp. Rings of 2^log 64-byte units, 4 to 32768. privileged: may register memory, whose page
+/// addresses are bus addresses.
 /// architecture 4
 struct AdminQpArgs {
   uint16_t pd = 0;  // 16 bits
@@ -909,7 +975,8 @@ struct AdminQpArgs {
   uint64_t rq_base = 0;  // 64 bits
   uint8_t log_sq = 0;  // 8 bits
   uint8_t log_rq = 0;  // 8 bits
-  uint64_t reserved0 = 0;  // 48 bits
+  uint8_t privileged = 0;  // 1 bit
+  uint64_t reserved0 = 0;  // 47 bits
   std::array<uint8_t, 24> reserved1{};
 
   static constexpr std::string_view kName = "admin_qp_args";
@@ -927,7 +994,8 @@ struct AdminQpArgs {
     base::put_bits<128, 64>(w.data(), rq_base);
     base::put_bits<192, 8>(w.data(), log_sq);
     base::put_bits<200, 8>(w.data(), log_rq);
-    base::put_bits<208, 48>(w.data(), reserved0);
+    base::put_bits<208, 1>(w.data(), privileged);
+    base::put_bits<209, 47>(w.data(), reserved0);
     base::put_bytes<256, 192>(w.data(), reserved1.data());
     return w;
   }
@@ -941,7 +1009,8 @@ struct AdminQpArgs {
     s.rq_base = static_cast<uint64_t>(base::get_bits<128, 64>(w));
     s.log_sq = static_cast<uint8_t>(base::get_bits<192, 8>(w));
     s.log_rq = static_cast<uint8_t>(base::get_bits<200, 8>(w));
-    s.reserved0 = static_cast<uint64_t>(base::get_bits<208, 48>(w));
+    s.privileged = static_cast<uint8_t>(base::get_bits<208, 1>(w));
+    s.reserved0 = static_cast<uint64_t>(base::get_bits<209, 47>(w));
     base::get_bytes<256, 192>(w, s.reserved1.data());
     return s;
   }
@@ -963,6 +1032,7 @@ struct AdminQpArgs {
     fmt::format_to(std::back_inserter(s), " rq_base={}", rq_base);
     fmt::format_to(std::back_inserter(s), " log_sq={}", log_sq);
     fmt::format_to(std::back_inserter(s), " log_rq={}", log_rq);
+    fmt::format_to(std::back_inserter(s), " privileged={}", privileged);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
     if (reserved1 != decltype(reserved1){}) fmt::format_to(std::back_inserter(s), " reserved1={}", base::short_hex(reserved1));
     return s;
@@ -1075,7 +1145,8 @@ struct AdminModifyArgs {
 /// create_mr. base_to is the TO of the first byte (0 for zero-based); first_offset its offset in
 /// the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
 /// Rights: bits of access_flag. bound: only QP qpn may use the STag, as its remote invalidation
-/// requires.
+/// requires. fast: an STag for fast registrations, closed until the first; 2^log_page page-list
+/// entries (pages) are kept for it, and fields without a meaning are 0.
 /// architecture 6
 struct AdminMrArgs {
   uint16_t pd = 0;  // 16 bits
@@ -1090,7 +1161,8 @@ struct AdminMrArgs {
   uint64_t page_list = 0;  // 64 bits
   uint32_t pages = 0;  // 32 bits
   uint8_t bound = 0;  // 1 bit
-  uint32_t reserved1 = 0;  // 31 bits
+  uint8_t fast = 0;  // 1 bit
+  uint32_t reserved1 = 0;  // 30 bits
   uint64_t reserved2 = 0;  // 64 bits
 
   static constexpr std::string_view kName = "admin_mr_args";
@@ -1112,7 +1184,8 @@ struct AdminMrArgs {
     base::put_bits<256, 64>(w.data(), page_list);
     base::put_bits<320, 32>(w.data(), pages);
     base::put_bits<352, 1>(w.data(), bound);
-    base::put_bits<353, 31>(w.data(), reserved1);
+    base::put_bits<353, 1>(w.data(), fast);
+    base::put_bits<354, 30>(w.data(), reserved1);
     base::put_bits<384, 64>(w.data(), reserved2);
     return w;
   }
@@ -1130,7 +1203,8 @@ struct AdminMrArgs {
     s.page_list = static_cast<uint64_t>(base::get_bits<256, 64>(w));
     s.pages = static_cast<uint32_t>(base::get_bits<320, 32>(w));
     s.bound = static_cast<uint8_t>(base::get_bits<352, 1>(w));
-    s.reserved1 = static_cast<uint32_t>(base::get_bits<353, 31>(w));
+    s.fast = static_cast<uint8_t>(base::get_bits<353, 1>(w));
+    s.reserved1 = static_cast<uint32_t>(base::get_bits<354, 30>(w));
     s.reserved2 = static_cast<uint64_t>(base::get_bits<384, 64>(w));
     return s;
   }
@@ -1156,6 +1230,7 @@ struct AdminMrArgs {
     fmt::format_to(std::back_inserter(s), " page_list={}", page_list);
     fmt::format_to(std::back_inserter(s), " pages={}", pages);
     fmt::format_to(std::back_inserter(s), " bound={}", bound);
+    fmt::format_to(std::back_inserter(s), " fast={}", fast);
     if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
     if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
     return s;

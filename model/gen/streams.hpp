@@ -108,10 +108,11 @@ enum class TptResult : uint8_t {
   kWrap = 0x4,  // TO plus length exceeds 2^64.
   kBounds = 0x5,  // Outside the buffer.
   kAlign = 0x6,  // Not aligned to 8 bytes; atomic says it, behind tpt's checks.
+  kBind = 0x7,  // Of a fast registration: refused.
 };
-inline constexpr std::array<TptResult, 7> kAllTptResult = {{
+inline constexpr std::array<TptResult, 8> kAllTptResult = {{
     TptResult::kOk, TptResult::kStag, TptResult::kAssoc, TptResult::kRights,
-    TptResult::kWrap, TptResult::kBounds, TptResult::kAlign}};
+    TptResult::kWrap, TptResult::kBounds, TptResult::kAlign, TptResult::kBind}};
 constexpr std::string_view to_string(TptResult v) {
   switch (v) {
     case TptResult::kOk: return "ok";
@@ -121,6 +122,7 @@ constexpr std::string_view to_string(TptResult v) {
     case TptResult::kWrap: return "wrap";
     case TptResult::kBounds: return "bounds";
     case TptResult::kAlign: return "align";
+    case TptResult::kBind: return "bind";
   }
   return "unknown";
 }
@@ -515,7 +517,7 @@ struct RecvWqe {
 };
 
 /// What the units that keep state of a QP need to know. persist: Flush, atomics and Atomic Write
-/// are enabled on this stream.
+/// are enabled on this stream. privileged: it may register memory.
 /// architecture 7
 struct QpParams {
   uint16_t connection = 0;  // 16 bits
@@ -525,25 +527,27 @@ struct QpParams {
   uint8_t tx_markers = 0;  // 1 bit
   uint8_t hold_tx = 0;  // 1 bit
   uint8_t persist = 0;  // 1 bit
+  uint8_t privileged = 0;  // 1 bit
   uint8_t ird = 0;  // 6 bits
   uint8_t ord = 0;  // 6 bits
   uint16_t ird_base = 0;  // 16 bits
   uint16_t ord_base = 0;  // 16 bits
 
   static constexpr std::string_view kName = "qp_params";
-  static constexpr size_t kBits = 81;
+  static constexpr size_t kBits = 82;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpParams&, const QpParams&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<65, 16>(w.data(), connection);
-    base::put_bits<49, 16>(w.data(), pd);
-    base::put_bits<48, 1>(w.data(), use_crc);
-    base::put_bits<47, 1>(w.data(), rx_markers);
-    base::put_bits<46, 1>(w.data(), tx_markers);
-    base::put_bits<45, 1>(w.data(), hold_tx);
-    base::put_bits<44, 1>(w.data(), persist);
+    base::put_bits<66, 16>(w.data(), connection);
+    base::put_bits<50, 16>(w.data(), pd);
+    base::put_bits<49, 1>(w.data(), use_crc);
+    base::put_bits<48, 1>(w.data(), rx_markers);
+    base::put_bits<47, 1>(w.data(), tx_markers);
+    base::put_bits<46, 1>(w.data(), hold_tx);
+    base::put_bits<45, 1>(w.data(), persist);
+    base::put_bits<44, 1>(w.data(), privileged);
     base::put_bits<38, 6>(w.data(), ird);
     base::put_bits<32, 6>(w.data(), ord);
     base::put_bits<16, 16>(w.data(), ird_base);
@@ -552,13 +556,14 @@ struct QpParams {
   }
   static QpParams from_words(const uint32_t* w) {
     QpParams s;
-    s.connection = static_cast<uint16_t>(base::get_bits<65, 16>(w));
-    s.pd = static_cast<uint16_t>(base::get_bits<49, 16>(w));
-    s.use_crc = static_cast<uint8_t>(base::get_bits<48, 1>(w));
-    s.rx_markers = static_cast<uint8_t>(base::get_bits<47, 1>(w));
-    s.tx_markers = static_cast<uint8_t>(base::get_bits<46, 1>(w));
-    s.hold_tx = static_cast<uint8_t>(base::get_bits<45, 1>(w));
-    s.persist = static_cast<uint8_t>(base::get_bits<44, 1>(w));
+    s.connection = static_cast<uint16_t>(base::get_bits<66, 16>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<50, 16>(w));
+    s.use_crc = static_cast<uint8_t>(base::get_bits<49, 1>(w));
+    s.rx_markers = static_cast<uint8_t>(base::get_bits<48, 1>(w));
+    s.tx_markers = static_cast<uint8_t>(base::get_bits<47, 1>(w));
+    s.hold_tx = static_cast<uint8_t>(base::get_bits<46, 1>(w));
+    s.persist = static_cast<uint8_t>(base::get_bits<45, 1>(w));
+    s.privileged = static_cast<uint8_t>(base::get_bits<44, 1>(w));
     s.ird = static_cast<uint8_t>(base::get_bits<38, 6>(w));
     s.ord = static_cast<uint8_t>(base::get_bits<32, 6>(w));
     s.ird_base = static_cast<uint16_t>(base::get_bits<16, 16>(w));
@@ -574,6 +579,7 @@ struct QpParams {
     fmt::format_to(std::back_inserter(s), " tx_markers={}", tx_markers);
     fmt::format_to(std::back_inserter(s), " hold_tx={}", hold_tx);
     fmt::format_to(std::back_inserter(s), " persist={}", persist);
+    fmt::format_to(std::back_inserter(s), " privileged={}", privileged);
     fmt::format_to(std::back_inserter(s), " ird={}", ird);
     fmt::format_to(std::back_inserter(s), " ord={}", ord);
     fmt::format_to(std::back_inserter(s), " ird_base={}", ird_base);
@@ -1795,22 +1801,22 @@ struct QpCtlLlp {
   QpParams params{};
 
   static constexpr std::string_view kName = "qp_ctl_llp";
-  static constexpr size_t kBits = 100;
+  static constexpr size_t kBits = 101;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpCtlLlp&, const QpCtlLlp&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<97, 3>(w.data(), static_cast<uint64_t>(op));
-    base::put_bits<81, 16>(w.data(), qpn);
-    base::put_words<0, 81>(w.data(), params.to_words().data());
+    base::put_bits<98, 3>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<82, 16>(w.data(), qpn);
+    base::put_words<0, 82>(w.data(), params.to_words().data());
     return w;
   }
   static QpCtlLlp from_words(const uint32_t* w) {
     QpCtlLlp s;
-    s.op = static_cast<QpOp>(base::get_bits<97, 3>(w));
-    s.qpn = static_cast<uint16_t>(base::get_bits<81, 16>(w));
-    s.params = QpParams::from_words(base::get_words<0, 81>(w).data());
+    s.op = static_cast<QpOp>(base::get_bits<98, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<82, 16>(w));
+    s.params = QpParams::from_words(base::get_words<0, 82>(w).data());
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -3036,31 +3042,44 @@ struct Invalidated {
   }
 };
 
-/// A local invalidation: close its STag.
+/// A request of the send queue to our own table: close the STag (is_reg 0), or register memory
+/// under it. operands: reg_operands.
 /// architecture 6
 /// From rdmap to tpt.
-struct SqInvalidate {
+struct SqLocal {
   uint16_t qpn = 0;  // 16 bits
   uint8_t slot = 0;  // 8 bits
   uint32_t stag = 0;  // 32 bits
+  uint8_t is_reg = 0;  // 1 bit
+  uint16_t pd = 0;  // 16 bits
+  uint64_t base = 0;  // 64 bits
+  std::array<uint8_t, 32> operands{};
 
-  static constexpr std::string_view kName = "sq_invalidate";
-  static constexpr size_t kBits = 56;
+  static constexpr std::string_view kName = "sq_local";
+  static constexpr size_t kBits = 393;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
-  friend bool operator==(const SqInvalidate&, const SqInvalidate&) = default;
+  friend bool operator==(const SqLocal&, const SqLocal&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<40, 16>(w.data(), qpn);
-    base::put_bits<32, 8>(w.data(), slot);
-    base::put_bits<0, 32>(w.data(), stag);
+    base::put_bits<377, 16>(w.data(), qpn);
+    base::put_bits<369, 8>(w.data(), slot);
+    base::put_bits<337, 32>(w.data(), stag);
+    base::put_bits<336, 1>(w.data(), is_reg);
+    base::put_bits<320, 16>(w.data(), pd);
+    base::put_bits<256, 64>(w.data(), base);
+    base::put_bytes<0, 256>(w.data(), operands.data());
     return w;
   }
-  static SqInvalidate from_words(const uint32_t* w) {
-    SqInvalidate s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<40, 16>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<32, 8>(w));
-    s.stag = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+  static SqLocal from_words(const uint32_t* w) {
+    SqLocal s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<377, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<369, 8>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<337, 32>(w));
+    s.is_reg = static_cast<uint8_t>(base::get_bits<336, 1>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<320, 16>(w));
+    s.base = static_cast<uint64_t>(base::get_bits<256, 64>(w));
+    base::get_bytes<0, 256>(w, s.operands.data());
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -3068,38 +3087,52 @@ struct SqInvalidate {
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " slot={}", slot);
     fmt::format_to(std::back_inserter(s), " stag={:#x}", stag);
+    fmt::format_to(std::back_inserter(s), " is_reg={}", is_reg);
+    fmt::format_to(std::back_inserter(s), " pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " base={}", base);
+    fmt::format_to(std::back_inserter(s), " operands={}", base::short_hex(operands));
     return s;
   }
 };
 
-/// One for each sq_invalidate, in order: the STag is closed, and nothing through it is in flight.
+/// One for each sq_local. Invalidations in their order, registrations in theirs. The STag is
+/// closed, and nothing through it is in flight; or the memory is registered (result ok), or nothing
+/// has changed: result bind, or status tells that the page list could not be read.
 /// architecture 6
 /// From tpt to rdmap.
-struct SqInvalidated {
+struct SqLocalDone {
   uint16_t qpn = 0;  // 16 bits
   uint8_t slot = 0;  // 8 bits
+  TptResult result{};
+  RdStatus status{};
 
-  static constexpr std::string_view kName = "sq_invalidated";
-  static constexpr size_t kBits = 24;
+  static constexpr std::string_view kName = "sq_local_done";
+  static constexpr size_t kBits = 29;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
-  friend bool operator==(const SqInvalidated&, const SqInvalidated&) = default;
+  friend bool operator==(const SqLocalDone&, const SqLocalDone&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<8, 16>(w.data(), qpn);
-    base::put_bits<0, 8>(w.data(), slot);
+    base::put_bits<13, 16>(w.data(), qpn);
+    base::put_bits<5, 8>(w.data(), slot);
+    base::put_bits<2, 3>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<0, 2>(w.data(), static_cast<uint64_t>(status));
     return w;
   }
-  static SqInvalidated from_words(const uint32_t* w) {
-    SqInvalidated s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<0, 8>(w));
+  static SqLocalDone from_words(const uint32_t* w) {
+    SqLocalDone s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<13, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<5, 8>(w));
+    s.result = static_cast<TptResult>(base::get_bits<2, 3>(w));
+    s.status = static_cast<RdStatus>(base::get_bits<0, 2>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " result={}", to_string(result));
+    fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
     return s;
   }
 };
@@ -3285,6 +3318,21 @@ using Qn1RdHdr = RdHdr;
 /// architecture 3.2
 /// From host_if to atomic.
 using Qn1Rd = Beat;
+
+/// Page lists of fast registrations.
+/// architecture 3.2
+/// From tpt to host_if.
+using RegRdReq = RdReq;
+
+/// The same.
+/// architecture 3.2
+/// From host_if to tpt.
+using RegRdHdr = RdHdr;
+
+/// The same.
+/// architecture 3.2
+/// From host_if to tpt.
+using RegRd = Beat;
 
 /// Store 8 bytes at an address aligned to 8.
 /// architecture 3.2

@@ -110,7 +110,7 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   Qp& q = qps_[w.qpn];
   if (!q.running || q.failed) return std::nullopt;
   if (w.opcode == spec::WrOpcode::kLocalInv) {
-    out_.sq_invalidate({.qpn = w.qpn, .slot = w.slot, .stag = w.remote_stag});
+    out_.sq_local({.qpn = w.qpn, .slot = w.slot, .stag = w.remote_stag});
     return std::nullopt;
   }
   TxMessage m;

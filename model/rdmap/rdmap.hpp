@@ -36,7 +36,7 @@ class Rdmap final : public SegmentJudge {
     /// The old value of an Atomic Response, to be stored in its sink.
     virtual void result(const spec::AtomicReq& result) = 0;
     /// A local invalidation of the send queue.
-    virtual void sq_invalidate(const spec::SqInvalidate& inv) = 0;
+    virtual void sq_local(const spec::SqLocal& inv) = 0;
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 

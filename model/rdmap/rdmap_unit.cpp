@@ -115,13 +115,13 @@ void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
   u_.atomic->look();
 }
 
-void RdmapUnit::sq_invalidate(const spec::SqInvalidate& inv) {
+void RdmapUnit::sq_local(const spec::SqLocal& inv) {
   ++invalidations_[inv.qpn];
   const RdmapTiming& t = u_.timing.rdmap;
   u_.tpt->invalidations.push(inv, u_.now() + t.tx + u_.timing.tpt.invalidate);
 }
 
-void RdmapUnit::sq_invalidated(const spec::SqInvalidated& inv) {
+void RdmapUnit::sq_local_done(const spec::SqLocalDone& inv) {
   --invalidations_[inv.qpn];
   u_.qp->rx_done.push({.qpn = inv.qpn, .kind = spec::DeliverKind::kRead, .slot = inv.slot},
                       u_.now() + u_.timing.tpt.drained + u_.timing.qp.received);

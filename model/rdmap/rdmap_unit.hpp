@@ -39,7 +39,7 @@ class RdmapUnit final : private Rdmap::Out {
   /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.
   void item_left(uint16_t qpn);
   /// A local invalidation is done.
-  void sq_invalidated(const spec::SqInvalidated& inv);
+  void sq_local_done(const spec::SqLocalDone& inv);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -63,7 +63,7 @@ class RdmapUnit final : private Rdmap::Out {
   void terminate(TxMessage m) override;
   void responder_ready(uint16_t qpn) override;
   void result(const spec::AtomicReq& result) override;
-  void sq_invalidate(const spec::SqInvalidate& inv) override;
+  void sq_local(const spec::SqLocal& inv) override;
 
   Units& u_;
   Rdmap rdmap_;

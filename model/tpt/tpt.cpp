@@ -116,7 +116,7 @@ void Tpt::retired(const spec::Retired& r) {
   turn();
 }
 
-void Tpt::invalidate(uint32_t stag, std::optional<spec::SqInvalidated> of) {
+void Tpt::invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of) {
   Entry& e = entries_[slot_of(stag) % entries_.size()];
   ++lookups_;
   if (e.valid && e.stag == stag) {
@@ -134,7 +134,7 @@ void Tpt::release() {
   while (!notes_.empty() && has_drained(notes_.front().epoch)) {
     const Note n = notes_.pop();
     if (n.of)
-      out_.sq_invalidated(*n.of);
+      out_.sq_local_done(*n.of);
     else
       out_.invalidated({n.stag});
   }

@@ -38,7 +38,7 @@ class Tpt final : public Translation {
     virtual ~Out() = default;
     virtual void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) = 0;
     virtual void invalidated(const spec::Invalidated& inv) = 0;
-    virtual void sq_invalidated(const spec::SqInvalidated& inv) = 0;
+    virtual void sq_local_done(const spec::SqLocalDone& inv) = 0;
   };
   Tpt(const spec::Sizes& sizes, Out& out);
 
@@ -56,9 +56,9 @@ class Tpt final : public Translation {
   /// follows when no extent is in flight that was issued before, in the order of the calls. An
   /// entry that is not open is left as it is.
   void invalidate(const spec::Invalidate& inv) { invalidate(inv.stag, {}); }
-  /// The same for the send queue; Out::sq_invalidated() follows.
-  void invalidate(const spec::SqInvalidate& inv) {
-    invalidate(inv.stag, spec::SqInvalidated{.qpn = inv.qpn, .slot = inv.slot});
+  /// The same for the send queue; Out::sq_local_done() follows.
+  void invalidate(const spec::SqLocal& inv) {
+    invalidate(inv.stag, spec::SqLocalDone{.qpn = inv.qpn, .slot = inv.slot});
   }
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
@@ -94,7 +94,7 @@ class Tpt final : public Translation {
   spec::CmdRsp destroy(Entry& e, bool waits);
   uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }
   void turn();
-  void invalidate(uint32_t stag, std::optional<spec::SqInvalidated> of);
+  void invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of);
   void release();
   bool has_drained(uint8_t epoch) const;
   static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
@@ -121,7 +121,7 @@ class Tpt final : public Translation {
   struct Note {
     uint8_t epoch = 0;
     uint32_t stag = 0;
-    std::optional<spec::SqInvalidated> of;  // of the send queue; else of the peer
+    std::optional<spec::SqLocalDone> of;  // of the send queue; else of the peer
   };
   Ring<Note> notes_;  // invalidations that wait for extents in flight
 };

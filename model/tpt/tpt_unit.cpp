@@ -26,7 +26,7 @@ void TptUnit::step_ctl() {
 }
 
 void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
-void TptUnit::sq_invalidated(const spec::SqInvalidated& inv) { u_.rdmap->sq_invalidated(inv); }
+void TptUnit::sq_local_done(const spec::SqLocalDone& inv) { u_.rdmap->sq_local_done(inv); }
 
 void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
   u_.admin->answer(rsp, u_.timing.tpt.command);

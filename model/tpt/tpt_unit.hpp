@@ -14,7 +14,7 @@ class TptUnit final : private Tpt::Out {
  public:
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
-  using Invalidation = std::variant<spec::Invalidate, spec::SqInvalidate>;
+  using Invalidation = std::variant<spec::Invalidate, spec::SqLocal>;
   Queue<Invalidation> invalidations;  // from ddp and rdmap
   Tpt& tpt() { return tpt_; }
   spec::UnitCount count() const {
@@ -26,7 +26,7 @@ class TptUnit final : private Tpt::Out {
   void step_ctl();
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
   void invalidated(const spec::Invalidated& inv) override;
-  void sq_invalidated(const spec::SqInvalidated& inv) override;
+  void sq_local_done(const spec::SqLocalDone& inv) override;
 
   Units& u_;
   Tpt tpt_;

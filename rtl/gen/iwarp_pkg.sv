@@ -37,6 +37,7 @@ package iwarp_pkg;
     WcLocQpOpErr = 8'h2,
     WcLocProtErr = 8'h4,
     WcWrFlushErr = 8'h5,
+    WcMwBindErr = 8'h6,
     WcRemInvReqErr = 8'h9,
     WcRemAccessErr = 8'ha,
     WcRemOpErr = 8'hb,
@@ -77,6 +78,7 @@ package iwarp_pkg;
     WrSendWithInv = 8'h9,
     WrFlush = 8'he,
     WrAtomicWrite = 8'hf,
+    WrRegMr = 8'h20,
     WrImmediate = 8'h80
   } wr_opcode_e;
 
@@ -92,6 +94,7 @@ package iwarp_pkg;
     WcoLocalInv = 8'h6,
     WcoFlush = 8'h8,
     WcoAtomicWrite = 8'h9,
+    WcoRegMr = 8'ha,
     WcoRecv = 8'h80,
     WcoRecvRdmaWithImm = 8'h81
   } wc_opcode_e;
@@ -233,7 +236,8 @@ package iwarp_pkg;
     TptRights = 3'h3,
     TptWrap = 3'h4,
     TptBounds = 3'h5,
-    TptAlign = 3'h6
+    TptAlign = 3'h6,
+    TptBind = 3'h7
   } tpt_result_e;
 
   // Whose message a connection sends.
@@ -535,6 +539,21 @@ package iwarp_pkg;
     wqe_sge_t sink;
   } atomic_operands_t;
 
+  // Inline data of a fast registration. pages entries of 8 bytes at page_list, each a bus address,
+  // give the pages of 2^log_page bytes; first_offset is the offset of the first byte in the first
+  // page. Rights: bits of access_flag.
+  //   architecture 6
+  localparam int unsigned RegOperandsWidth = 256;
+  typedef struct packed {
+    logic [39:0] reserved0;
+    logic [7:0] log_page;
+    logic [15:0] rights;
+    logic [31:0] pages;
+    logic [31:0] first_offset;
+    logic [63:0] length;
+    logic [63:0] page_list;
+  } reg_operands_t;
+
   // A receive WQE. The buffer is the SGEs one after the other.
   //   architecture 4 (Queue formats)
   localparam int unsigned RqWqeWidth = 512;
@@ -619,12 +638,14 @@ package iwarp_pkg;
     logic [63:0] base;
   } admin_ring_args_t;
 
-  // create_qp. Rings of 2^log 64-byte units, 4 to 32768.
+  // create_qp. Rings of 2^log 64-byte units, 4 to 32768. privileged: may register memory, whose
+  // page addresses are bus addresses.
   //   architecture 4
   localparam int unsigned AdminQpArgsWidth = 448;
   typedef struct packed {
     logic [191:0] reserved1;
-    logic [47:0] reserved0;
+    logic [46:0] reserved0;
+    logic privileged;
     logic [7:0] log_rq;
     logic [7:0] log_sq;
     logic [63:0] rq_base;
@@ -665,12 +686,14 @@ package iwarp_pkg;
   // create_mr. base_to is the TO of the first byte (0 for zero-based); first_offset its offset in
   // the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
   // Rights: bits of access_flag. bound: only QP qpn may use the STag, as its remote invalidation
-  // requires.
+  // requires. fast: an STag for fast registrations, closed until the first; 2^log_page page-list
+  // entries (pages) are kept for it, and fields without a meaning are 0.
   //   architecture 6
   localparam int unsigned AdminMrArgsWidth = 448;
   typedef struct packed {
     logic [63:0] reserved2;
-    logic [30:0] reserved1;
+    logic [29:0] reserved1;
+    logic fast;
     logic bound;
     logic [31:0] pages;
     logic [63:0] page_list;
@@ -827,9 +850,9 @@ package iwarp_pkg;
   } recv_wqe_t;
 
   // What the units that keep state of a QP need to know. persist: Flush, atomics and Atomic Write
-  // are enabled on this stream.
+  // are enabled on this stream. privileged: it may register memory.
   //   architecture 7
-  localparam int unsigned QpParamsWidth = 81;
+  localparam int unsigned QpParamsWidth = 82;
   typedef struct packed {
     logic [15:0] connection;
     logic [15:0] pd;
@@ -838,6 +861,7 @@ package iwarp_pkg;
     logic tx_markers;
     logic hold_tx;
     logic persist;
+    logic privileged;
     logic [5:0] ird;
     logic [5:0] ord;
     logic [15:0] ird_base;
@@ -1423,7 +1447,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to llp_if
-  localparam int unsigned QpCtlLlpWidth = 100;
+  localparam int unsigned QpCtlLlpWidth = 101;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1433,7 +1457,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to mpa
-  localparam int unsigned QpCtlMpaWidth = 100;
+  localparam int unsigned QpCtlMpaWidth = 101;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1443,7 +1467,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to ddp
-  localparam int unsigned QpCtlDdpWidth = 100;
+  localparam int unsigned QpCtlDdpWidth = 101;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1453,7 +1477,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to rdmap
-  localparam int unsigned QpCtlRdmapWidth = 100;
+  localparam int unsigned QpCtlRdmapWidth = 101;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1926,24 +1950,33 @@ package iwarp_pkg;
     logic [31:0] stag;
   } invalidated_t;
 
-  // A local invalidation: close its STag.
+  // A request of the send queue to our own table: close the STag (is_reg 0), or register memory
+  // under it. operands: reg_operands.
   //   architecture 6
   //   from rdmap to tpt
-  localparam int unsigned SqInvalidateWidth = 56;
+  localparam int unsigned SqLocalWidth = 393;
   typedef struct packed {
     logic [15:0] qpn;
     logic [7:0] slot;
     logic [31:0] stag;
-  } sq_invalidate_t;
+    logic is_reg;
+    logic [15:0] pd;
+    logic [63:0] base;
+    logic [255:0] operands;
+  } sq_local_t;
 
-  // One for each sq_invalidate, in order: the STag is closed, and nothing through it is in flight.
+  // One for each sq_local. Invalidations in their order, registrations in theirs. The STag is
+  // closed, and nothing through it is in flight; or the memory is registered (result ok), or
+  // nothing has changed: result bind, or status tells that the page list could not be read.
   //   architecture 6
   //   from tpt to rdmap
-  localparam int unsigned SqInvalidatedWidth = 24;
+  localparam int unsigned SqLocalDoneWidth = 29;
   typedef struct packed {
     logic [15:0] qpn;
     logic [7:0] slot;
-  } sq_invalidated_t;
+    tpt_result_e result;
+    rd_status_e status;
+  } sq_local_done_t;
 
   // A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask
   // for is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the
@@ -2053,6 +2086,35 @@ package iwarp_pkg;
     logic [511:0] data;
   } qn1_rd_t;
 
+  // Page lists of fast registrations.
+  //   architecture 3.2
+  //   from tpt to host_if
+  localparam int unsigned RegRdReqWidth = 77;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+  } reg_rd_req_t;
+
+  // The same.
+  //   architecture 3.2
+  //   from host_if to tpt
+  localparam int unsigned RegRdHdrWidth = 15;
+  typedef struct packed {
+    rd_status_e status;
+    logic [12:0] length;
+  } reg_rd_hdr_t;
+
+  // The same.
+  //   architecture 3.2
+  //   from host_if to tpt
+  localparam int unsigned RegRdWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } reg_rd_t;
+
   // Store 8 bytes at an address aligned to 8.
   //   architecture 3.2
   //   from atomic to host_if
@@ -2130,7 +2192,7 @@ package iwarp_pkg;
     logic [15:0] connection;
   } conn_async_t;
 
-  // A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload, 4 qn1.
+  // A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload, 4 qn1, 5 reg.
   //   architecture 3.2
   //   tap_dma_rd_req in u_host_if; simulation only
   localparam int unsigned DmaRdReqCommitWidth = 4;
@@ -2362,10 +2424,11 @@ package iwarp_pkg;
   // A command changed an entry (or was refused): its effect on look-ups read from the next cycle
   // on. waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no
   // command, but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of
-  // sq_invalidate, for the request wqe of qpn.
+  // sq_local, for the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry
+  // is its own), 2 refused, 3 the entry is open, 4 given up.
   //   architecture 10
   //   tap_tpt_change in u_tpt.u_update; simulation only
-  localparam int unsigned TptChangeCommitWidth = 44;
+  localparam int unsigned TptChangeCommitWidth = 47;
   typedef struct packed {
     logic valid;
     logic [15:0] slot;
@@ -2374,6 +2437,7 @@ package iwarp_pkg;
     logic of_sq;
     logic [15:0] qpn;
     logic [7:0] wqe;
+    logic [2:0] of_reg;
   } tpt_change_commit_t;
 
   // An operation of qp_retire begins. op: 0 wr_done, 1 Read done, 2 receive done, 3 a WQE's own

@@ -309,11 +309,11 @@ module rnic (
   logic invalidated_valid, invalidated_ready;
   iwarp_pkg::invalidated_t invalidated;
   // rdmap -> tpt
-  logic sq_invalidate_valid, sq_invalidate_ready;
-  iwarp_pkg::sq_invalidate_t sq_invalidate;
+  logic sq_local_valid, sq_local_ready;
+  iwarp_pkg::sq_local_t sq_local;
   // tpt -> rdmap
-  logic sq_invalidated_valid, sq_invalidated_ready;
-  iwarp_pkg::sq_invalidated_t sq_invalidated;
+  logic sq_local_done_valid, sq_local_done_ready;
+  iwarp_pkg::sq_local_done_t sq_local_done;
   // rdmap -> atomic
   logic atomic_req_valid, atomic_req_ready;
   iwarp_pkg::atomic_req_t atomic_req;
@@ -341,6 +341,15 @@ module rnic (
   // host_if -> atomic
   logic qn1_rd_valid, qn1_rd_ready;
   iwarp_pkg::beat_t qn1_rd;
+  // tpt -> host_if
+  logic reg_rd_req_valid, reg_rd_req_ready;
+  iwarp_pkg::reg_rd_req_t reg_rd_req;
+  // host_if -> tpt
+  logic reg_rd_hdr_valid, reg_rd_hdr_ready;
+  iwarp_pkg::reg_rd_hdr_t reg_rd_hdr;
+  // host_if -> tpt
+  logic reg_rd_valid, reg_rd_ready;
+  iwarp_pkg::beat_t reg_rd;
   // atomic -> host_if
   logic word_wr_valid, word_wr_ready;
   iwarp_pkg::word_wr_t word_wr;
@@ -530,6 +539,15 @@ module rnic (
     .qn1_rd_valid_o(qn1_rd_valid),
     .qn1_rd_ready_i(qn1_rd_ready),
     .qn1_rd_o(qn1_rd),
+    .reg_rd_req_valid_i(reg_rd_req_valid),
+    .reg_rd_req_ready_o(reg_rd_req_ready),
+    .reg_rd_req_i(reg_rd_req),
+    .reg_rd_hdr_valid_o(reg_rd_hdr_valid),
+    .reg_rd_hdr_ready_i(reg_rd_hdr_ready),
+    .reg_rd_hdr_o(reg_rd_hdr),
+    .reg_rd_valid_o(reg_rd_valid),
+    .reg_rd_ready_i(reg_rd_ready),
+    .reg_rd_o(reg_rd),
     .word_wr_valid_i(word_wr_valid),
     .word_wr_ready_o(word_wr_ready),
     .word_wr_i(word_wr),
@@ -763,12 +781,12 @@ module rnic (
     .invalidated_valid_o(invalidated_valid),
     .invalidated_ready_i(invalidated_ready),
     .invalidated_o(invalidated),
-    .sq_invalidate_valid_i(sq_invalidate_valid),
-    .sq_invalidate_ready_o(sq_invalidate_ready),
-    .sq_invalidate_i(sq_invalidate),
-    .sq_invalidated_valid_o(sq_invalidated_valid),
-    .sq_invalidated_ready_i(sq_invalidated_ready),
-    .sq_invalidated_o(sq_invalidated),
+    .sq_local_valid_i(sq_local_valid),
+    .sq_local_ready_o(sq_local_ready),
+    .sq_local_i(sq_local),
+    .sq_local_done_valid_o(sq_local_done_valid),
+    .sq_local_done_ready_i(sq_local_done_ready),
+    .sq_local_done_o(sq_local_done),
     .qn1_xlate_valid_i(qn1_xlate_valid),
     .qn1_xlate_ready_o(qn1_xlate_ready),
     .qn1_xlate_i(qn1_xlate),
@@ -778,6 +796,15 @@ module rnic (
     .qn1_retired_valid_i(qn1_retired_valid),
     .qn1_retired_ready_o(qn1_retired_ready),
     .qn1_retired_i(qn1_retired),
+    .reg_rd_req_valid_o(reg_rd_req_valid),
+    .reg_rd_req_ready_i(reg_rd_req_ready),
+    .reg_rd_req_o(reg_rd_req),
+    .reg_rd_hdr_valid_i(reg_rd_hdr_valid),
+    .reg_rd_hdr_ready_o(reg_rd_hdr_ready),
+    .reg_rd_hdr_i(reg_rd_hdr),
+    .reg_rd_valid_i(reg_rd_valid),
+    .reg_rd_ready_o(reg_rd_ready),
+    .reg_rd_i(reg_rd),
     .resp_check_valid_i(resp_check_valid),
     .resp_check_ready_o(resp_check_ready),
     .resp_check_i(resp_check),
@@ -868,12 +895,12 @@ module rnic (
     .rx_verdict_valid_o(rx_verdict_valid),
     .rx_verdict_ready_i(rx_verdict_ready),
     .rx_verdict_o(rx_verdict),
-    .sq_invalidate_valid_o(sq_invalidate_valid),
-    .sq_invalidate_ready_i(sq_invalidate_ready),
-    .sq_invalidate_o(sq_invalidate),
-    .sq_invalidated_valid_i(sq_invalidated_valid),
-    .sq_invalidated_ready_o(sq_invalidated_ready),
-    .sq_invalidated_i(sq_invalidated),
+    .sq_local_valid_o(sq_local_valid),
+    .sq_local_ready_i(sq_local_ready),
+    .sq_local_o(sq_local),
+    .sq_local_done_valid_i(sq_local_done_valid),
+    .sq_local_done_ready_o(sq_local_done_ready),
+    .sq_local_done_i(sq_local_done),
     .atomic_req_valid_o(atomic_req_valid),
     .atomic_req_ready_i(atomic_req_ready),
     .atomic_req_o(atomic_req),

@@ -17,7 +17,7 @@
 // Waits: see rdmap_core. Receive waits for transmit only while errors are queued for ddp, and ddp
 // always takes a Terminate.
 // Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
-// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_inv, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
+// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_local, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
 // rdmap_ack, rdmap_room.
 // Decision: docs/decisions/0009-rdmap-pipeline.md. Model: model/rdmap/rdmap.hpp.
 // Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
@@ -64,12 +64,12 @@ module rdmap (
   output logic atomic_rsp_ready_o,
   input  iwarp_pkg::atomic_rsp_t atomic_rsp_i,
   // from and to tpt
-  output logic sq_invalidate_valid_o,
-  input  logic sq_invalidate_ready_i,
-  output iwarp_pkg::sq_invalidate_t sq_invalidate_o,
-  input  logic sq_invalidated_valid_i,
-  output logic sq_invalidated_ready_o,
-  input  iwarp_pkg::sq_invalidated_t sq_invalidated_i,
+  output logic sq_local_valid_o,
+  input  logic sq_local_ready_i,
+  output iwarp_pkg::sq_local_t sq_local_o,
+  input  logic sq_local_done_valid_i,
+  output logic sq_local_done_ready_o,
+  input  iwarp_pkg::sq_local_done_t sq_local_done_i,
   output logic resp_check_valid_o,
   input  logic resp_check_ready_i,
   output iwarp_pkg::resp_check_t resp_check_o,
@@ -231,7 +231,7 @@ module rdmap (
 
   // --- transmit
   logic inv_valid, inv_ready, inv_done_valid, inv_done_ready, unused_index;
-  iwarp_pkg::sq_invalidate_t inv;
+  iwarp_pkg::sq_local_t inv;
   iwarp_pkg::res_done_t      inv_done;
   logic wqe_out, response_out, term_out;
   rdmap_tx u_tx (
@@ -250,10 +250,10 @@ module rdmap (
     .sq_done_o(wqe_out), .resp_done_o(response_out), .term_done_o(term_out)
   );
 
-  rdmap_inv u_inv (
+  rdmap_local u_local (
     .clk_i, .rst_ni, .inv_valid_i(inv_valid), .inv_ready_o(inv_ready), .inv_i(inv),
-    .sq_invalidate_valid_o, .sq_invalidate_ready_i, .sq_invalidate_o,
-    .sq_invalidated_valid_i, .sq_invalidated_ready_o, .sq_invalidated_i,
+    .sq_local_valid_o, .sq_local_ready_i, .sq_local_o,
+    .sq_local_done_valid_i, .sq_local_done_ready_o, .sq_local_done_i,
     .done_valid_o(inv_done_valid), .done_ready_i(inv_done_ready), .done_o(inv_done)
   );
   stream_arb #(.Width(iwarp_pkg::ResDoneWidth), .N(2)) u_done (
@@ -281,9 +281,9 @@ module rdmap (
     .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
     .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
     .stalled_i(|({qp_ack_rdmap_valid_o, qp_error_valid_o, tx_message_hdr_valid_o,
-                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o, sq_invalidate_valid_o} &
+                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o, sq_local_valid_o} &
                  ~{qp_ack_rdmap_ready_i, qp_error_ready_i, tx_message_hdr_ready_i,
-                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i, sq_invalidate_ready_i})),
+                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i, sq_local_ready_i})),
     .count_o
   );
 

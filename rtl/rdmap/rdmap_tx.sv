@@ -2,7 +2,7 @@
 //
 //   send queue: with the WQE's body, own bytes, dropped --+
 //   response, one beat                                    +--> [ round robin ] --> tx_message(_hdr),
-//                                                         |                        rdmap_inv
+//                                                         |                        rdmap_local
 //   Terminate, one beat                                   +
 //
 // A message's header is sent first, then its beats. The next message is picked with the last beat.
@@ -45,10 +45,10 @@ module rdmap_tx (
   output logic beat_valid_o,
   input  logic beat_ready_i,
   output iwarp_pkg::beat_t beat_o,
-  // to rdmap_inv
+  // to rdmap_local
   output logic inv_valid_o,
   input  logic inv_ready_i,
-  output iwarp_pkg::sq_invalidate_t inv_o,
+  output iwarp_pkg::sq_local_t inv_o,
   // to rdmap_ack: a message is sent or dropped
   output logic sq_done_o,
   output logic resp_done_o,
@@ -72,7 +72,7 @@ module rdmap_tx (
   assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
   assign dropped = state_q == StDrop && body_valid_i && body_i.last;
   assign pick    = (state_q == StPick || done) && any;
-  // A dropped request has no beat left; a local invalidation goes to rdmap_inv.
+  // A dropped request has no beat left; a local invalidation goes to rdmap_local.
   assign nothing = pick && grant[0] && sq_own_i && (sq_drop_i || sq_inv_i);
   assign inv_valid_o = pick && grant[0] && sq_inv_i && !sq_drop_i;
   assign inv_o       = {sq_i.qpn, sq_i.slot, sq_i.stag};

@@ -43,12 +43,12 @@ module tpt (
   input  logic wqe_check_rsp_ready_i,
   output iwarp_pkg::wqe_check_rsp_t wqe_check_rsp_o,
   // from and to rdmap
-  input  logic sq_invalidate_valid_i,
-  output logic sq_invalidate_ready_o,
-  input  iwarp_pkg::sq_invalidate_t sq_invalidate_i,
-  output logic sq_invalidated_valid_o,
-  input  logic sq_invalidated_ready_i,
-  output iwarp_pkg::sq_invalidated_t sq_invalidated_o,
+  input  logic sq_local_valid_i,
+  output logic sq_local_ready_o,
+  input  iwarp_pkg::sq_local_t sq_local_i,
+  output logic sq_local_done_valid_o,
+  input  logic sq_local_done_ready_i,
+  output iwarp_pkg::sq_local_done_t sq_local_done_o,
   input  logic resp_check_valid_i,
   output logic resp_check_ready_o,
   input  iwarp_pkg::resp_check_t resp_check_i,
@@ -258,8 +258,8 @@ module tpt (
     .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
     .rsp_valid_o(tpt_cmd_rsp_valid_o), .rsp_ready_i(tpt_cmd_rsp_ready_i), .rsp_o(tpt_cmd_rsp_o),
     .inv_valid_i(invalidate_valid_i), .inv_ready_o(invalidate_ready_o), .inv_i(invalidate_i),
-    .sq_valid_i(sq_invalidate_valid_i), .sq_ready_o(sq_invalidate_ready_o), .sq_i(sq_invalidate_i),
-    .sq_done_valid_o(sq_invalidated_valid_o), .sq_done_ready_i(sq_invalidated_ready_i), .sq_done_o(sq_invalidated_o),
+    .sq_valid_i(sq_local_valid_i), .sq_ready_o(sq_local_ready_o), .sq_i(sq_local_i),
+    .sq_done_valid_o(sq_local_done_valid_o), .sq_done_ready_i(sq_local_done_ready_i), .sq_done_o(sq_local_done_o),
     .inv_done_valid_o(invalidated_valid_o), .inv_done_ready_i(invalidated_ready_i), .inv_done_o(invalidated_o),
     .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
     .found_valid_i(done && done_client == Update), .found_slot_i(done_slot), .found_entry_i(done_entry),
@@ -282,9 +282,9 @@ module tpt (
     .clk_i, .rst_ni, .items_i(done),
     .busy_i(pick_valid || rx_pbl || tx_pbl || qn1_pbl),
     .stalled_i(|({tx_extent_valid_o, tpt_cmd_rsp_valid_o, wqe_check_rsp_valid_o, rx_xlate_rsp_valid_o,
-                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o, invalidated_valid_o, sq_invalidated_valid_o} &
+                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o, invalidated_valid_o, sq_local_done_valid_o} &
                  ~{tx_extent_ready_i, tpt_cmd_rsp_ready_i, wqe_check_rsp_ready_i, rx_xlate_rsp_ready_i,
-                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i, invalidated_ready_i, sq_invalidated_ready_i})),
+                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i, invalidated_ready_i, sq_local_done_ready_i})),
     .count_o
   );
 

@@ -66,10 +66,10 @@ module tpt_update #(
   // from and to rdmap
   input  logic sq_valid_i,
   output logic sq_ready_o,
-  input  iwarp_pkg::sq_invalidate_t sq_i,
+  input  iwarp_pkg::sq_local_t sq_i,
   output logic sq_done_valid_o,
   input  logic sq_done_ready_i,
-  output iwarp_pkg::sq_invalidated_t sq_done_o,
+  output iwarp_pkg::sq_local_done_t sq_done_o,
   // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
@@ -115,7 +115,7 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   logic                      inv_q, take_cmd, take_inv;   // inv_q: cmd_q is an invalidation
   logic                      take_sq, sq_q;               // sq_q: of the send queue, that of name_q
-  iwarp_pkg::sq_invalidated_t name_q;
+  iwarp_pkg::sq_local_done_t name_q;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
   // Precomputed so that a lookup adds once, and only high halves. The origin is computed in three
@@ -212,7 +212,7 @@ module tpt_update #(
   // Both kinds in one queue, in the order of their closes; each ends at its own output.
   logic note_valid, note_room, note_pop, oldest_sq, ripe, ripe_q;
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
-  stream_fifo #(.Width(3 + iwarp_pkg::SqInvalidatedWidth + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
+  stream_fifo #(.Width(3 + iwarp_pkg::SqLocalDoneWidth + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
     .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room),
     .data_i({epoch_q, sq_q, name_q, cmd_q.object}),
     .valid_o(note_valid), .ready_i(note_pop),

@@ -235,7 +235,7 @@ class Steps final : private model::HostIf::Out,
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
   // The RTL reports these by qp_retire.
   void invalidated(const spec::Invalidated&) override {}
-  void sq_invalidated(const spec::SqInvalidated&) override {}
+  void sq_local_done(const spec::SqLocalDone&) override {}
 
   void qp_ack_rdmap(const spec::QpAckRdmap& a) override {
     acks_.push_back({model::Qp::Peer::kRdmap, a.qpn});
@@ -244,7 +244,7 @@ class Steps final : private model::HostIf::Out,
   void terminate(model::TxMessage m) override;
   void responder_ready(uint16_t qpn) override { ready_.push_back(qpn); }
   void result(const spec::AtomicReq& r) override { results_.push_back(r); }
-  void sq_invalidate(const spec::SqInvalidate& i) override {
+  void sq_local(const spec::SqLocal& i) override {
     own_invalidations_.push_back({.stag = i.stag, .qpn = i.qpn, .slot = i.slot});
   }
 

@@ -194,7 +194,7 @@ TEST(StagKey, PermutationIsInvertible) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
     void invalidated(const spec::Invalidated&) override {}
-    void sq_invalidated(const spec::SqInvalidated&) override {}
+    void sq_local_done(const spec::SqLocalDone&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   tpt.set_key(0xfedcba9876543210);
@@ -213,7 +213,7 @@ TEST(StagKey, ValuesAreSpreadInNoOrder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
     void invalidated(const spec::Invalidated&) override {}
-    void sq_invalidated(const spec::SqInvalidated&) override {}
+    void sq_local_done(const spec::SqLocalDone&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   constexpr uint32_t kCount = 100'000;

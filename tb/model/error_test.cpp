@@ -223,7 +223,7 @@ TEST(Golden, TerminateOfARead) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
     void invalidated(const spec::Invalidated&) override {}
-    void sq_invalidated(const spec::SqInvalidated&) override {}
+    void sq_local_done(const spec::SqLocalDone&) override {}
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   uint64_t key = 0;

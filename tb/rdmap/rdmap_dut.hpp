@@ -47,9 +47,9 @@ struct RtlRdmap : RtlDut<V> {
   StreamOut<spec::AtomicDead> atomic_dead = RNIC_OUT(*this, atomic_dead, spec::AtomicDead);
   StreamIn<spec::AtomicRsp> atomic_rsp = RNIC_IN(*this, atomic_rsp, spec::AtomicRsp);
   StreamOut<spec::ResDone> res_done = RNIC_OUT(*this, res_done, spec::ResDone);
-  StreamOut<spec::SqInvalidate> sq_invalidate = RNIC_OUT(*this, sq_invalidate, spec::SqInvalidate);
-  StreamIn<spec::SqInvalidated> sq_invalidated =
-      RNIC_IN(*this, sq_invalidated, spec::SqInvalidated);
+  StreamOut<spec::SqLocal> sq_local = RNIC_OUT(*this, sq_local, spec::SqLocal);
+  StreamIn<spec::SqLocalDone> sq_local_done =
+      RNIC_IN(*this, sq_local_done, spec::SqLocalDone);
 
   // tpt
   std::function<spec::TptResult(const spec::RespCheck&)> check;  // empty: every source is good

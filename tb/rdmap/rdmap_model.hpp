@@ -84,7 +84,7 @@ struct ModelRdmap : PacedDut {
     void responder_ready(uint16_t) override {}  // step() polls each time
     void result(const spec::AtomicReq&) override {
     }  // atomics are tested on RTL (rdmap_atomic_test)
-    void sq_invalidate(const spec::SqInvalidate&) override {}  // RdmapUnit waits for tpt
+    void sq_local(const spec::SqLocal&) override {}  // RdmapUnit waits for tpt
     ModelRdmap& d;
   };
   struct Order {

@@ -397,7 +397,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
   void terminate(model::TxMessage m) override { expect(m); }
   void responder_ready(uint16_t) override {}
   void result(const spec::AtomicReq&) override {}
-  void sq_invalidate(const spec::SqInvalidate&) override {}
+  void sq_local(const spec::SqLocal&) override {}
   TptResult check(const spec::RespCheck& c) const override { return judge(c); }
   TptResult translate(const spec::WqeCheck&, model::ExtentList&) override { return TptResult::kOk; }
   void retired(const spec::Retired&) override {}

@@ -1175,20 +1175,20 @@ TYPED_TEST(RdmapRtlTest, LocalInvalidations) {
     this->expect_message(send);
     this->expect_message(last);
     for (const uint8_t slot : Some<uint8_t>{2, 3})
-      EXPECT_EQ(d.sq_invalidate.take(),
-                (spec::SqInvalidate{.qpn = kQp, .slot = slot, .stag = 0xaabbcbffU + slot}));
+      EXPECT_EQ(d.sq_local.take(),
+                (spec::SqLocal{.qpn = kQp, .slot = slot, .stag = 0xaabbcbffU + slot}));
     d.settle();
     EXPECT_TRUE(d.res_done.empty());
-    d.sq_invalidated.put({.qpn = kQp, .slot = 2});
+    d.sq_local_done.put({.qpn = kQp, .slot = 2});
     EXPECT_EQ(d.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 2}));
     d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = kQp, .params = {}});
     EXPECT_FALSE(d.qp_ack.try_take(200)) << "one is with tpt";
-    d.sq_invalidated.put({.qpn = kQp, .slot = 3});
+    d.sq_local_done.put({.qpn = kQp, .slot = 3});
     EXPECT_EQ(d.res_done.take().slot, 3);
     EXPECT_EQ(d.qp_ack.take().qpn, kQp);
     post(5, 0xaabbcc05);
     d.settle();
-    EXPECT_TRUE(d.sq_invalidate.empty());
+    EXPECT_TRUE(d.sq_local.empty());
     this->expect_silence();
   });
 }

@@ -20,7 +20,7 @@ std::pair<uint64_t, uint32_t> key_and_slot(const spec::Sizes& sizes) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
     void invalidated(const spec::Invalidated&) override {}
-    void sq_invalidated(const spec::SqInvalidated&) override {}
+    void sq_local_done(const spec::SqLocalDone&) override {}
   } nobody;
   model::Tpt tpt(sizes, nobody);
   uint64_t key = 0;

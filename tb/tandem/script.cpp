@@ -72,7 +72,7 @@ constexpr uint16_t kRights = spec::kAccessMask & ~spec::kAccessRemoteInvalidate;
 struct StagOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
   void invalidated(const spec::Invalidated&) override {}
-  void sq_invalidated(const spec::SqInvalidated&) override {}
+  void sq_local_done(const spec::SqLocalDone&) override {}
 };
 
 }  // namespace

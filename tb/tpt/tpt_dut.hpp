@@ -42,9 +42,9 @@ struct TptDut : RtlDut<V> {
   StreamIn<spec::Invalidate> invalidate = RNIC_IN(*this, invalidate, spec::Invalidate);
   StreamOut<spec::Invalidated> invalidated = RNIC_OUT(*this, invalidated, spec::Invalidated);
 
-  StreamIn<spec::SqInvalidate> sq_invalidate = RNIC_IN(*this, sq_invalidate, spec::SqInvalidate);
-  StreamOut<spec::SqInvalidated> sq_invalidated =
-      RNIC_OUT(*this, sq_invalidated, spec::SqInvalidated);
+  StreamIn<spec::SqLocal> sq_local = RNIC_IN(*this, sq_local, spec::SqLocal);
+  StreamOut<spec::SqLocalDone> sq_local_done =
+      RNIC_OUT(*this, sq_local_done, spec::SqLocalDone);
 
   TapPort<spec::TptCheckCommit> tpt_check{
       *this, [this] { return &this->top().rootp->tpt__DOT__u_entry__DOT__tap_tpt_check; }};

@@ -40,8 +40,8 @@ struct TptModelDut : ModelDut {
   ModelIn<spec::RxDropped> rx_dropped{*this, "rx_dropped"};
   ModelIn<spec::Invalidate> invalidate{*this, "invalidate"};
   ModelOut<spec::Invalidated> invalidated{*this, "invalidated"};
-  ModelIn<spec::SqInvalidate> sq_invalidate{*this, "sq_invalidate"};
-  ModelOut<spec::SqInvalidated> sq_invalidated{*this, "sq_invalidated"};
+  ModelIn<spec::SqLocal> sq_local{*this, "sq_local"};
+  ModelOut<spec::SqLocalDone> sq_local_done{*this, "sq_local_done"};
 
   void set_key(uint64_t key) { tpt_->set_key(key); }
 
@@ -59,7 +59,7 @@ struct TptModelDut : ModelDut {
     if (!rd_retired.empty()) return retired(rd_retired.pop(), failed_), true;
     if (!qn1_retired.empty()) return retired(qn1_retired.pop(), failed_qn1_), true;
     if (!invalidate.empty()) return tpt_->invalidate(invalidate.pop()), true;
-    if (!sq_invalidate.empty()) return tpt_->invalidate(sq_invalidate.pop()), true;
+    if (!sq_local.empty()) return tpt_->invalidate(sq_local.pop()), true;
     if (!pbl_wr.empty()) return tpt_->pbl_wr(pbl_wr.pop()), true;
     if (!tpt_cmd.empty() && !under_way_) {
       under_way_ = true;
@@ -87,7 +87,7 @@ struct TptModelDut : ModelDut {
       d.tpt_cmd_rsp.push(rsp);
     }
     void invalidated(const spec::Invalidated& inv) override { d.invalidated.push(inv); }
-    void sq_invalidated(const spec::SqInvalidated& inv) override { d.sq_invalidated.push(inv); }
+    void sq_local_done(const spec::SqLocalDone& inv) override { d.sq_local_done.push(inv); }
     TptModelDut& d;
   };
 

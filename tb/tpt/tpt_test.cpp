@@ -363,17 +363,17 @@ TYPED_TEST(TptTest, InvalidationsOfBothSides) {
     w.finish(false);
     const auto held = w.rx_held;
     w.rx_held.clear();
-    d.sq_invalidate.put({.qpn = 5, .slot = 3, .stag = a});
+    d.sq_local.put({.qpn = 5, .slot = 3, .stag = a});
     d.settle();
     d.invalidate.put({b});
-    d.sq_invalidate.put({.qpn = 6, .slot = 4, .stag = a});  // closed already
+    d.sq_local.put({.qpn = 6, .slot = 4, .stag = a});  // closed already
     d.settle();
-    EXPECT_TRUE(d.sq_invalidated.empty());
+    EXPECT_TRUE(d.sq_local_done.empty());
     EXPECT_TRUE(d.invalidated.empty());
     for (const auto& e : held) w.retire_rx(e);
-    EXPECT_EQ(d.sq_invalidated.take(), (spec::SqInvalidated{.qpn = 5, .slot = 3}));
+    EXPECT_EQ(d.sq_local_done.take(), (spec::SqLocalDone{.qpn = 5, .slot = 3}));
     EXPECT_EQ(d.invalidated.take().stag, b);
-    EXPECT_EQ(d.sq_invalidated.take(), (spec::SqInvalidated{.qpn = 6, .slot = 4}));
+    EXPECT_EQ(d.sq_local_done.take(), (spec::SqLocalDone{.qpn = 6, .slot = 4}));
     for (const uint32_t stag : {a, b}) {
       w.destroy_begin(stag);
       EXPECT_EQ(w.destroyed(stag).status, AdminStatus::kOk);

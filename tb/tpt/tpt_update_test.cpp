@@ -34,8 +34,8 @@ struct UpdateDut : RtlDut<V> {
   StreamOut<spec::TptCmdRsp> rsp = RNIC_OUT(*this, rsp, spec::TptCmdRsp);
   StreamIn<spec::Invalidate> inv = RNIC_IN(*this, inv, spec::Invalidate);
   StreamOut<spec::Invalidated> inv_done = RNIC_OUT(*this, inv_done, spec::Invalidated);
-  StreamIn<spec::SqInvalidate> sq = RNIC_IN(*this, sq, spec::SqInvalidate);
-  StreamOut<spec::SqInvalidated> sq_done = RNIC_OUT(*this, sq_done, spec::SqInvalidated);
+  StreamIn<spec::SqLocal> sq = RNIC_IN(*this, sq, spec::SqLocal);
+  StreamOut<spec::SqLocalDone> sq_done = RNIC_OUT(*this, sq_done, spec::SqLocalDone);
 };
 
 /// The rest of tpt, and the users of extents.

@@ -11,7 +11,7 @@ namespace rnic::sim {
 struct StreamName {
   const char *name, *from, *to;
 };
-inline constexpr std::array<StreamName, 115> kStreamNames = {{
+inline constexpr std::array<StreamName, 118> kStreamNames = {{
     {"mmio_req", "pcie", "host_if"},
     {"mmio_rsp", "host_if", "pcie"},
     {"dma_rd_req", "host_if", "pcie"},
@@ -108,8 +108,8 @@ inline constexpr std::array<StreamName, 115> kStreamNames = {{
     {"rx_done", "ddp", "qp"},
     {"invalidate", "ddp", "tpt"},
     {"invalidated", "tpt", "ddp"},
-    {"sq_invalidate", "rdmap", "tpt"},
-    {"sq_invalidated", "tpt", "rdmap"},
+    {"sq_local", "rdmap", "tpt"},
+    {"sq_local_done", "tpt", "rdmap"},
     {"atomic_req", "rdmap", "atomic"},
     {"atomic_dead", "rdmap", "atomic"},
     {"atomic_rsp", "atomic", "rdmap"},
@@ -119,6 +119,9 @@ inline constexpr std::array<StreamName, 115> kStreamNames = {{
     {"qn1_rd_req", "atomic", "host_if"},
     {"qn1_rd_hdr", "host_if", "atomic"},
     {"qn1_rd", "host_if", "atomic"},
+    {"reg_rd_req", "tpt", "host_if"},
+    {"reg_rd_hdr", "host_if", "tpt"},
+    {"reg_rd", "host_if", "tpt"},
     {"word_wr", "atomic", "host_if"},
     {"word_done", "host_if", "atomic"},
     {"resp_fetched", "ddp", "rdmap"},
@@ -235,8 +238,8 @@ void sample_streams(const Root& root, StreamStates& to) {
   to[93] = bits(root.rnic__DOT__rx_done_valid != 0, root.rnic__DOT__rx_done_ready != 0);
   to[94] = bits(root.rnic__DOT__invalidate_valid != 0, root.rnic__DOT__invalidate_ready != 0);
   to[95] = bits(root.rnic__DOT__invalidated_valid != 0, root.rnic__DOT__invalidated_ready != 0);
-  to[96] = bits(root.rnic__DOT__sq_invalidate_valid != 0, root.rnic__DOT__sq_invalidate_ready != 0);
-  to[97] = bits(root.rnic__DOT__sq_invalidated_valid != 0, root.rnic__DOT__sq_invalidated_ready != 0);
+  to[96] = bits(root.rnic__DOT__sq_local_valid != 0, root.rnic__DOT__sq_local_ready != 0);
+  to[97] = bits(root.rnic__DOT__sq_local_done_valid != 0, root.rnic__DOT__sq_local_done_ready != 0);
   to[98] = bits(root.rnic__DOT__atomic_req_valid != 0, root.rnic__DOT__atomic_req_ready != 0);
   to[99] = bits(root.rnic__DOT__atomic_dead_valid != 0, root.rnic__DOT__atomic_dead_ready != 0);
   to[100] = bits(root.rnic__DOT__atomic_rsp_valid != 0, root.rnic__DOT__atomic_rsp_ready != 0);
@@ -246,14 +249,17 @@ void sample_streams(const Root& root, StreamStates& to) {
   to[104] = bits(root.rnic__DOT__qn1_rd_req_valid != 0, root.rnic__DOT__qn1_rd_req_ready != 0);
   to[105] = bits(root.rnic__DOT__qn1_rd_hdr_valid != 0, root.rnic__DOT__qn1_rd_hdr_ready != 0);
   to[106] = bits(root.rnic__DOT__qn1_rd_valid != 0, root.rnic__DOT__qn1_rd_ready != 0);
-  to[107] = bits(root.rnic__DOT__word_wr_valid != 0, root.rnic__DOT__word_wr_ready != 0);
-  to[108] = bits(root.rnic__DOT__word_done_valid != 0, root.rnic__DOT__word_done_ready != 0);
-  to[109] = bits(root.rnic__DOT__resp_fetched_valid != 0, root.rnic__DOT__resp_fetched_ready != 0);
-  to[110] = bits(root.rnic__DOT__res_done_valid != 0, root.rnic__DOT__res_done_ready != 0);
-  to[111] = bits(root.rnic__DOT__resp_check_valid != 0, root.rnic__DOT__resp_check_ready != 0);
-  to[112] = bits(root.rnic__DOT__resp_check_rsp_valid != 0, root.rnic__DOT__resp_check_rsp_ready != 0);
-  to[113] = bits(root.rnic__DOT__llp_event_valid != 0, root.rnic__DOT__llp_event_ready != 0);
-  to[114] = bits(root.rnic__DOT__conn_async_valid != 0, root.rnic__DOT__conn_async_ready != 0);
+  to[107] = bits(root.rnic__DOT__reg_rd_req_valid != 0, root.rnic__DOT__reg_rd_req_ready != 0);
+  to[108] = bits(root.rnic__DOT__reg_rd_hdr_valid != 0, root.rnic__DOT__reg_rd_hdr_ready != 0);
+  to[109] = bits(root.rnic__DOT__reg_rd_valid != 0, root.rnic__DOT__reg_rd_ready != 0);
+  to[110] = bits(root.rnic__DOT__word_wr_valid != 0, root.rnic__DOT__word_wr_ready != 0);
+  to[111] = bits(root.rnic__DOT__word_done_valid != 0, root.rnic__DOT__word_done_ready != 0);
+  to[112] = bits(root.rnic__DOT__resp_fetched_valid != 0, root.rnic__DOT__resp_fetched_ready != 0);
+  to[113] = bits(root.rnic__DOT__res_done_valid != 0, root.rnic__DOT__res_done_ready != 0);
+  to[114] = bits(root.rnic__DOT__resp_check_valid != 0, root.rnic__DOT__resp_check_ready != 0);
+  to[115] = bits(root.rnic__DOT__resp_check_rsp_valid != 0, root.rnic__DOT__resp_check_rsp_ready != 0);
+  to[116] = bits(root.rnic__DOT__llp_event_valid != 0, root.rnic__DOT__llp_event_ready != 0);
+  to[117] = bits(root.rnic__DOT__conn_async_valid != 0, root.rnic__DOT__conn_async_ready != 0);
 }
 
 }  // namespace rnic::sim
