@@ -9,11 +9,13 @@ namespace rnic::model {
 TptUnit::TptUnit(Units& u)
     : control("tpt_cmd", 2),
       invalidations("invalidate", 6 * u.sizes.fifo_depth + u.sizes.num_qps * u.sizes.sq_window),
+      reg_rd("reg_rd", u.sizes.rd_tags),
       u_(u),
       tpt_(u.sizes, *this) {
   u.attach(ctl_, StageNo::kTptCtl);
   control.feeds(ctl_);
   invalidations.feeds(ctl_);
+  reg_rd.feeds(ctl_);
 }
 
 void TptUnit::step_ctl() {

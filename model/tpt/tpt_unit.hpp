@@ -16,6 +16,7 @@ class TptUnit final : private Tpt::Out {
   Queue<spec::TptCmd> control;
   using Invalidation = std::variant<spec::Invalidate, spec::SqLocal>;
   Queue<Invalidation> invalidations;  // from ddp and rdmap
+  Queue<MemData> reg_rd;              // page lists of fast registrations
   Tpt& tpt() { return tpt_; }
   spec::UnitCount count() const {
     return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
