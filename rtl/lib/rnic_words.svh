@@ -176,9 +176,31 @@
 `define RNIC_TPT_FROM_W ($clog2(rnic_pkg::NumPbl) + 21)
 
 // tpt_update to tpt_entry and back: an entry {valid, bound, QPN, STag, PD, rights, base TO, end,
-// length, log page, origin, first page-list entry}. bound: only this QP may use it. It holds the low half of the end with its carry, and the
+// length, log page, origin, fast, room, first page-list entry}. bound: only this QP may use it. fast:
+// kept for fast registrations, of up to 2^room pages. It holds the low half of the end with its carry, and the
 // high half of the length, so that a lookup adds only high halves.
-`define RNIC_TPT_ENTRY_W (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
+`define RNIC_TPT_ENTRY_W (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + 6 + $clog2(rnic_pkg::NumPbl))
+
+// tpt_register to tpt_update: a fast registration. wqe: of the request. slot, old_stag, room, pbl: of
+// the entry that it has claimed.
+`define RNIC_TPT_JOB_T \
+  struct packed { \
+    logic [15:0] qpn; \
+    logic [7:0]  wqe; \
+    logic [31:0] stag; \
+    logic [15:0] pd; \
+    logic [15:0] rights; \
+    logic [63:0] base; \
+    logic [47:0] length; \
+    logic [20:0] first_offset; \
+    logic [4:0]  log_page; \
+    logic [$clog2(rnic_pkg::NumPbl):0] pages; \
+    logic [$clog2(rnic_pkg::NumStags)-1:0] slot; \
+    logic [31:0] old_stag; \
+    logic [4:0]  room; \
+    logic [$clog2(rnic_pkg::NumPbl)-1:0] pbl; \
+  }
+`define RNIC_TPT_JOB_W (264 + 2 * $clog2(rnic_pkg::NumPbl) + $clog2(rnic_pkg::NumStags))
 
 // qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units,
 // tail, issued, reads, header}

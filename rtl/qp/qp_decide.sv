@@ -92,6 +92,7 @@ module qp_decide #(
           exists    = 1'b1;
           params    = '0;
           params.pd = qp_args.pd;
+          params.privileged = qp_args.privileged;
           steps_o    = Init | Save | Answer;
         end
       end else if (!exists) status_o = iwarp_pkg::AdmNotFound;

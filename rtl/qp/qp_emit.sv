@@ -56,14 +56,15 @@ module qp_emit #(
   output logic [4:0]       head_issued_o,
   output logic [6:0]       head_reads_o,
   output logic             head_failed_o,
+  output logic             head_after_reg_o,
   // to qp_retire: window entry, failed WQE
   output logic             win_we_o,
   output logic [QpnW-1:0]  win_qpn_o,
   output logic [SlotW-1:0] win_slot_o,
   output logic [15:0]      win_after_o,
   // win_opcode_o: 0 Send, 1 Write, 2 Read, 3 Flush, 4 FetchAdd, 5 CmpSwap, 6 Atomic Write, 7 local
-  // invalidation
-  output logic [2:0]       win_opcode_o,
+  // invalidation, 8 registration
+  output logic [3:0]       win_opcode_o,
   output logic             win_signaled_o,
   output logic [31:0]      win_length_o,
   output logic             fail_valid_o,
@@ -107,7 +108,7 @@ module qp_emit #(
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
   logic [1:0]  fails;   // fails not taken yet; a stalled stream does not show that it holds one
-  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, is_inline, is_solicited, answered, init;
+  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, is_reg, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
@@ -119,6 +120,7 @@ module qp_emit #(
   assign is_swap     = hdr.opcode == iwarp_pkg::WrAtomicCmpAndSwp;
   assign is_store    = hdr.opcode == iwarp_pkg::WrAtomicWrite;
   assign is_linv     = hdr.opcode == iwarp_pkg::WrLocalInv;
+  assign is_reg      = hdr.opcode == iwarp_pkg::WrRegMr;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
@@ -174,9 +176,10 @@ module qp_emit #(
   assign head_qpn_o    = fire ? qpn : init_qpn_i;
   assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
   assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
-  assign head_issued_o = fire ? issued + 5'(good && !is_linv) : '0;
-  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap || is_store || is_linv)) : '0;
+  assign head_issued_o = fire ? issued + 5'(good && !is_linv && !is_reg) : '0;
+  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap || is_store || is_linv || is_reg)) : '0;
   assign head_failed_o = fire && !good;
+  assign head_after_reg_o = fire && good && is_reg;
 
   assign win_we_o       = writes && !lost;
   assign win_qpn_o      = qpn;
@@ -185,14 +188,15 @@ module qp_emit #(
   assign win_signaled_o = (hdr.flags & iwarp_pkg::SqFlagSignaled) != '0;
   assign win_length_o   = is_add || is_swap ? 32'd8 : hdr.length;
   always_comb begin
-    win_opcode_o = 3'd0;
-    if (hdr.opcode == iwarp_pkg::WrRdmaWrite || hdr.opcode == iwarp_pkg::WrRdmaWriteWithImm) win_opcode_o = 3'd1;
-    if (is_read)                              win_opcode_o = 3'd2;
-    if (is_flush)                             win_opcode_o = 3'd3;
-    if (is_add)                               win_opcode_o = 3'd4;
-    if (is_swap)                              win_opcode_o = 3'd5;
-    if (is_store)                             win_opcode_o = 3'd6;
-    if (is_linv)                              win_opcode_o = 3'd7;
+    win_opcode_o = 4'd0;
+    if (hdr.opcode == iwarp_pkg::WrRdmaWrite || hdr.opcode == iwarp_pkg::WrRdmaWriteWithImm) win_opcode_o = 4'd1;
+    if (is_read)                              win_opcode_o = 4'd2;
+    if (is_flush)                             win_opcode_o = 4'd3;
+    if (is_add)                               win_opcode_o = 4'd4;
+    if (is_swap)                              win_opcode_o = 4'd5;
+    if (is_store)                             win_opcode_o = 4'd6;
+    if (is_linv)                              win_opcode_o = 4'd7;
+    if (is_reg)                               win_opcode_o = 4'd8;
   end
 
   stream_reg #(.Width(QpnW + 1)) u_finish (

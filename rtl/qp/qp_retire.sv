@@ -62,7 +62,7 @@ module qp_retire #(
   input  logic [QpnW-1:0]  win_qpn_i,
   input  logic [SlotW-1:0] win_slot_i,
   input  logic [15:0]      win_after_i,
-  input  logic [2:0]       win_opcode_i,
+  input  logic [3:0]       win_opcode_i,
   input  logic             win_signaled_i,
   input  logic [31:0]      win_length_i,
   input  logic             head_we_i,
@@ -121,7 +121,7 @@ module qp_retire #(
   // --- the queue of operations
   localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1 + 66;
   localparam int unsigned CtxW = 16 + 16 + WinW + 7 + 2 * (1 + SlotW + 8) + rnic_pkg::SqWindow;
-  localparam int unsigned WinEntryW = 16 + 3 + 1 + 32;
+  localparam int unsigned WinEntryW = 16 + 4 + 1 + 32;
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpLook = 3'd4,
                          OpMark = 3'd5, OpFlushRsp = 3'd6, OpFlush = 3'd7;
   localparam logic [2:0] First = 3'd0, Next = 3'd1;
@@ -266,7 +266,7 @@ module qp_retire #(
   logic [7:0]       status, put_status;
   logic [15:0]      index, put_index, win_after;
   logic [31:0]      byte_len, win_length;
-  logic [2:0]       win_opcode;
+  logic [3:0]       win_opcode;
   logic             solicited, has_inv, has_imm, win_signaled, ended;
   logic [63:0]      imm;
   logic             put_own, put_flush_sq, put_recv, put_flush_rq;

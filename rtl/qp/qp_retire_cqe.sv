@@ -25,7 +25,7 @@ module qp_retire_cqe #(
   input  logic [15:0]     recv_cq_i,
   input  logic [15:0]     index_i,
   input  logic [7:0]      status_i,
-  input  logic [2:0]      win_opcode_i,     // as in qp_emit
+  input  logic [3:0]      win_opcode_i,     // as in qp_emit
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
@@ -61,13 +61,14 @@ module qp_retire_cqe #(
       entry.opcode = put_recv_i && has_imm_i ? iwarp_pkg::WcoRecvRdmaWithImm : iwarp_pkg::WcoRecv;
     end else if (put_own_i) begin
       case (win_opcode_i)
-        3'd1:    entry.opcode = iwarp_pkg::WcoRdmaWrite;
-        3'd2:    entry.opcode = iwarp_pkg::WcoRdmaRead;
-        3'd3:    entry.opcode = iwarp_pkg::WcoFlush;
-        3'd4:    entry.opcode = iwarp_pkg::WcoFetchAdd;
-        3'd5:    entry.opcode = iwarp_pkg::WcoCompSwap;
-        3'd6:    entry.opcode = iwarp_pkg::WcoAtomicWrite;
-        3'd7:    entry.opcode = iwarp_pkg::WcoLocalInv;
+        4'd1:    entry.opcode = iwarp_pkg::WcoRdmaWrite;
+        4'd2:    entry.opcode = iwarp_pkg::WcoRdmaRead;
+        4'd3:    entry.opcode = iwarp_pkg::WcoFlush;
+        4'd4:    entry.opcode = iwarp_pkg::WcoFetchAdd;
+        4'd5:    entry.opcode = iwarp_pkg::WcoCompSwap;
+        4'd6:    entry.opcode = iwarp_pkg::WcoAtomicWrite;
+        4'd7:    entry.opcode = iwarp_pkg::WcoLocalInv;
+        4'd8:    entry.opcode = iwarp_pkg::WcoRegMr;
         default: entry.opcode = iwarp_pkg::WcoSend;
       endcase
     end

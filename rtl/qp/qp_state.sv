@@ -55,6 +55,7 @@ module qp_state #(
   output logic             st_fin_o,
   output logic [5:0]       st_ord_o,
   output logic             st_persist_o,
+  output logic             st_privileged_o,
   output logic [15:0]      st_pd_o,
   output logic             set_valid_o,
   output logic             set_exists_o,
@@ -257,6 +258,7 @@ module qp_state #(
   assign st_fin_o   = fin;
   assign st_ord_o   = params.ord;
   assign st_persist_o = params.persist;
+  assign st_privileged_o = params.privileged;
   assign st_pd_o    = params.pd;
 
   assign set_valid_o  = doing && step_q[Save] && is_cmd_q &&

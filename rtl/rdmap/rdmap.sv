@@ -141,7 +141,8 @@ module rdmap (
   // --- core
   logic ctl_free, ctl_done, stopped, dead, verdict_valid, work_valid, head_req, head_req_ready;
   logic head_valid, head_ok, fail, fail_ready, fail_done, job_valid, job_q_valid, job_q_ready;
-  logic sq_valid, sq_drop, sq_own, sq_inv, sq_q_valid, sq_q_ready, q_drop, q_own, q_inv;
+  logic sq_valid, sq_drop, sq_own, sq_own_table, sq_q_valid, sq_q_ready, q_drop, q_own, q_own_table;
+  logic core_fails, core_fail_ready, core_fail_done;
   logic [15:0]  qpn, head_qpn;
   logic [HeadW-1:0] head;
   logic [JobW-1:0]  job, job_q;
@@ -149,7 +150,7 @@ module rdmap (
   logic             result_valid, result_out, core_ready, resp_ready_now, ask, idle;
   logic [ResultW-1:0] result;
   logic [15:0]      ask_qpn;
-  iwarp_pkg::tx_fault_t       failed;
+  iwarp_pkg::tx_fault_t       failed, core_failed;
   iwarp_pkg::rx_verdict_t     verdict;
   iwarp_pkg::tx_message_hdr_t sq, q_sq;
 
@@ -160,8 +161,8 @@ module rdmap (
     .ctl_done_o(ctl_done), .stopped_o(stopped), .dead_o(dead), .qpn_o(qpn),
     .qp_fault_valid_i, .qp_fault_ready_o, .qp_fault_i, .tx_fault_valid_i, .tx_fault_ready_o,
     .tx_fault_i,
-    .resp_fail_valid_i(fail), .resp_fail_ready_o(fail_ready), .resp_fail_i(failed),
-    .resp_fail_done_o(fail_done),
+    .resp_fail_valid_i(core_fails), .resp_fail_ready_o(core_fail_ready), .resp_fail_i(core_failed),
+    .resp_fail_done_o(core_fail_done),
     .seg_valid_i(seg_valid), .seg_ready_o(seg_ready), .seg_i(seg),
     .verdict_valid_o(verdict_valid), .verdict_o(verdict),
     .verdict_left_i(rx_verdict_valid_o && rx_verdict_ready_i),
@@ -173,7 +174,7 @@ module rdmap (
     .free_waits_i(frees != '0),
     .wqe_valid_i(wh_valid), .wqe_ready_o(wh_ready), .wqe_i(wh), .sge_valid_i(sge_valid),
     .sge_ready_o(sge_ready), .sge_i(sge),
-    .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_inv_o(sq_inv), .sq_o(sq), .sq_data_o(sq_data),
+    .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_local_o(sq_own_table), .sq_o(sq), .sq_data_o(sq_data),
     .sq_left_i(sq_q_valid && sq_q_ready),
     .term_valid_o(job_valid), .term_o(job), .term_left_i(job_q_valid && job_q_ready)
   );
@@ -185,8 +186,8 @@ module rdmap (
     .valid_o(rx_verdict_valid_o), .ready_i(rx_verdict_ready_i), .data_o(rx_verdict_o), .count_o()
   );
   stream_fifo #(.Width(iwarp_pkg::TxMessageHdrWidth + 416 + 3), .Depth(QueueDepth), .Reserved(1'b1)) u_sq (
-    .clk_i, .rst_ni, .valid_i(sq_valid), .ready_o(sq_room), .data_i({sq_drop, sq_own, sq_inv, sq, sq_data}),
-    .valid_o(sq_q_valid), .ready_i(sq_q_ready), .data_o({q_drop, q_own, q_inv, q_sq, q_data}), .count_o()
+    .clk_i, .rst_ni, .valid_i(sq_valid), .ready_o(sq_room), .data_i({sq_drop, sq_own, sq_own_table, sq, sq_data}),
+    .valid_o(sq_q_valid), .ready_i(sq_q_ready), .data_o({q_drop, q_own, q_own_table, q_sq, q_data}), .count_o()
   );
   stream_fifo #(.Width(JobW), .Depth(QueueDepth), .Reserved(1'b1)) u_jobs (
     .clk_i, .rst_ni, .valid_i(job_valid), .ready_o(job_room), .data_i(job),
@@ -230,13 +231,14 @@ module rdmap (
   );
 
   // --- transmit
-  logic inv_valid, inv_ready, inv_done_valid, inv_done_ready, unused_index;
-  iwarp_pkg::sq_local_t inv;
-  iwarp_pkg::res_done_t      inv_done;
+  logic local_valid, local_ready, local_done_valid, local_done_ready, local_fail, local_fail_ready, unused_index;
+  iwarp_pkg::sq_local_t local_item;
+  iwarp_pkg::res_done_t local_done;
+  iwarp_pkg::tx_fault_t local_failed;
   logic wqe_out, response_out, term_out;
   rdmap_tx u_tx (
     .clk_i, .rst_ni,
-    .sq_valid_i(sq_q_valid), .sq_ready_o(sq_q_ready), .sq_drop_i(q_drop), .sq_own_i(q_own), .sq_inv_i(q_inv),
+    .sq_valid_i(sq_q_valid), .sq_ready_o(sq_q_ready), .sq_drop_i(q_drop), .sq_own_i(q_own), .sq_local_i(q_own_table),
     .sq_i(q_sq), .sq_data_i(q_data),
     .body_valid_i(body_valid), .body_ready_o(body_ready), .body_i(body),
     .resp_valid_i(resp_valid), .resp_ready_o(resp_ready), .resp_i(resp_msg),
@@ -246,19 +248,32 @@ module rdmap (
     .hdr_valid_o(tx_message_hdr_valid_o), .hdr_ready_i(tx_message_hdr_ready_i),
     .hdr_o(tx_message_hdr_o),
     .beat_valid_o(tx_message_valid_o), .beat_ready_i(tx_message_ready_i), .beat_o(tx_message_o),
-    .inv_valid_o(inv_valid), .inv_ready_i(inv_ready), .inv_o(inv),
+    .local_valid_o(local_valid), .local_ready_i(local_ready), .local_o(local_item),
     .sq_done_o(wqe_out), .resp_done_o(response_out), .term_done_o(term_out)
   );
 
   rdmap_local u_local (
-    .clk_i, .rst_ni, .inv_valid_i(inv_valid), .inv_ready_o(inv_ready), .inv_i(inv),
+    .clk_i, .rst_ni, .local_valid_i(local_valid), .local_ready_o(local_ready), .local_i(local_item),
     .sq_local_valid_o, .sq_local_ready_i, .sq_local_o,
     .sq_local_done_valid_i, .sq_local_done_ready_o, .sq_local_done_i,
-    .done_valid_o(inv_done_valid), .done_ready_i(inv_done_ready), .done_o(inv_done)
+    .done_valid_o(local_done_valid), .done_ready_i(local_done_ready), .done_o(local_done),
+    .fail_valid_o(local_fail), .fail_ready_i(local_fail_ready), .fail_o(local_failed)
   );
+  // Failures of the responder and of local requests reach rdmap_core one at a time.
+  logic inside_q, inside_local_q;
+  assign core_fails       = !inside_q && (fail || local_fail);
+  assign core_failed      = local_fail ? local_failed : failed;
+  assign local_fail_ready = core_fail_ready && local_fail;
+  assign fail_ready       = core_fail_ready && !local_fail;
+  assign fail_done        = core_fail_done && !inside_local_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) inside_q <= 1'b0;
+    else         inside_q <= core_fail_ready || (inside_q && !core_fail_done);
+  end
+  always_ff @(posedge clk_i) if (core_fail_ready) inside_local_q <= local_fail;
   stream_arb #(.Width(iwarp_pkg::ResDoneWidth), .N(2)) u_done (
-    .clk_i, .rst_ni, .valid_i({inv_done_valid, stored_valid}), .ready_o({inv_done_ready, stored_ready}),
-    .data_i({inv_done, stored}),
+    .clk_i, .rst_ni, .valid_i({local_done_valid, stored_valid}), .ready_o({local_done_ready, stored_ready}),
+    .data_i({local_done, stored}),
     .valid_o(res_done_valid_o), .ready_i(res_done_ready_i), .data_o(res_done_o), .index_o(unused_index)
   );
 
@@ -267,9 +282,9 @@ module rdmap (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),
     .done_i(ctl_done), .drains_i(stopped), .qpn_i(qpn),
-    .in_i({inv_valid, resp_valid && resp_ready, response_in[1], result_valid, term_valid && term_ready, job_valid,
+    .in_i({local_valid, resp_valid && resp_ready, response_in[1], result_valid, term_valid && term_ready, job_valid,
            response_in[0], request_in, wqe_hdr_valid_i && wqe_hdr_ready_o}),
-    .out_i({inv_done_valid && inv_done_ready, response_out, response_passed[1], result_out, term_out, job_out, response_passed[0], request_out, wqe_out}),
+    .out_i({(local_done_valid && local_done_ready) || local_fail_ready, response_out, response_passed[1], result_out, term_out, job_out, response_passed[0], request_out, wqe_out}),
     .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
     .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
   );

@@ -90,7 +90,7 @@ module rdmap_core #(
   output logic sq_valid_o,
   output logic sq_drop_o,
   output logic sq_own_o,
-  output logic sq_inv_o,
+  output logic sq_local_o,
   output iwarp_pkg::tx_message_hdr_t sq_o,
   output logic [415:0] sq_data_o,
   input  logic sq_left_i,
@@ -140,9 +140,10 @@ module rdmap_core #(
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
     .wqe_is_request_i(wqe_is_request), .sge_valid_i
   );
-  // The WQE becomes a request on QN 1, or a local invalidation: rdmap_wqe has split off its body.
+  // The WQE becomes a request on QN 1 or to our own table: rdmap_wqe has split off its body.
   logic wqe_is_request;
   assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead || wqe_i.opcode == iwarp_pkg::WrLocalInv ||
+                          wqe_i.opcode == iwarp_pkg::WrRegMr ||
                           wqe_i.opcode == iwarp_pkg::WrFlush || wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
@@ -215,7 +216,7 @@ module rdmap_core #(
       default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
     endcase
   end
-  // OpRespFail with source TxSq is a failed result of our own atomic.
+  // OpRespFail with source TxSq is a failed result of our own atomic, or a failed registration.
   assign r_of_request = (r_op_q == OpRespFail || r_op_q == OpTxFault) && r_fault_q.source == iwarp_pkg::TxResp;
   always_comb begin
     r_fault = '0;
@@ -227,8 +228,9 @@ module rdmap_core #(
       r_fault.cause  = iwarp_pkg::CauseLocalCatastrophic;
       r_fault.has_wr = 1'b1;
       r_fault.slot   = r_fault_q.slot;
-      r_fault.status = r_fault_q.result != iwarp_pkg::TptOk ? iwarp_pkg::WcLocProtErr
-                                                            : iwarp_pkg::WcFatalErr;
+      r_fault.status = r_fault_q.result == iwarp_pkg::TptBind ? iwarp_pkg::WcMwBindErr
+                     : r_fault_q.result != iwarp_pkg::TptOk   ? iwarp_pkg::WcLocProtErr
+                                                              : iwarp_pkg::WcFatalErr;
     end else if (r_op_q == OpQpFault) begin
       r_fault.cause = r_cause_q;
     end
@@ -438,8 +440,8 @@ module rdmap_core #(
   assign sq_valid_o = done && d_deed_q.op == OpWqe;
   assign sq_drop_o  = !alive;
   rdmap_message u_message (
-    .wqe_i(d_wqe_q), .own_i(d_sge_q), .msn_i(d_msn_q), .qpn_i(d_deed_q.qpn),
-    .inv_o(sq_inv_o), .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
+    .wqe_i(d_wqe_q), .own_i(d_sge_q), .msn_i(d_msn_q), .qpn_i(d_deed_q.qpn), .pd_i(d_deed_q.pd),
+    .local_o(sq_local_o), .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
   );
 
   logic unused_bits;

@@ -21,7 +21,7 @@ module rdmap_tx (
   output logic sq_ready_o,
   input  logic sq_drop_i,
   input  logic sq_own_i,                 // a request on QN 1: its body is sq_data_i
-  input  logic sq_inv_i,                 // own, and no message: a local invalidation
+  input  logic sq_local_i,                 // own, and no message: to our own table
   input  iwarp_pkg::tx_message_hdr_t sq_i,
   input  logic [415:0] sq_data_i,
   // bodies, from rdmap_wqe
@@ -46,9 +46,9 @@ module rdmap_tx (
   input  logic beat_ready_i,
   output iwarp_pkg::beat_t beat_o,
   // to rdmap_local
-  output logic inv_valid_o,
-  input  logic inv_ready_i,
-  output iwarp_pkg::sq_local_t inv_o,
+  output logic local_valid_o,
+  input  logic local_ready_i,
+  output iwarp_pkg::sq_local_t local_o,
   // to rdmap_ack: a message is sent or dropped
   output logic sq_done_o,
   output logic resp_done_o,
@@ -65,17 +65,17 @@ module rdmap_tx (
   logic [2:0] request, grant, source_q;    // a bit each: send queue, responder, Terminate
   logic [1:0] next_q, index;
   logic       any, pick, done, dropped, nothing;
-  assign request = {term_valid_i, resp_valid_i, sq_valid_i && (!sq_inv_i || inv_ready_i)};
+  assign request = {term_valid_i, resp_valid_i, sq_valid_i && (!sq_local_i || local_ready_i)};
   round_robin #(.N(3)) u_pick (
     .request_i(request), .start_i(next_q), .any_o(any), .onehot_o(grant), .index_o(index)
   );
   assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
   assign dropped = state_q == StDrop && body_valid_i && body_i.last;
   assign pick    = (state_q == StPick || done) && any;
-  // A dropped request has no beat left; a local invalidation goes to rdmap_local.
-  assign nothing = pick && grant[0] && sq_own_i && (sq_drop_i || sq_inv_i);
-  assign inv_valid_o = pick && grant[0] && sq_inv_i && !sq_drop_i;
-  assign inv_o       = {sq_i.qpn, sq_i.slot, sq_i.stag};
+  // A dropped request has no beat left; a request to our own table goes to rdmap_local.
+  assign nothing = pick && grant[0] && sq_own_i && (sq_drop_i || sq_local_i);
+  assign local_valid_o = pick && grant[0] && sq_local_i && !sq_drop_i;
+  assign local_o       = {sq_i.qpn, sq_i.slot, sq_i.stag, sq_data_i[336:0]};
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;

@@ -1,5 +1,6 @@
-// rdmap_wqe: splits the bodies of WQEs. A request on QN 1, or a local invalidation, gives rdmap_core its sink (a Read's first
-// SGE) and its operands, zero where it has none. Every other WQE gives rdmap_tx its beats.
+// rdmap_wqe: splits the bodies of WQEs. A request on QN 1, or to our own table (local invalidation,
+// fast registration), gives rdmap_core its sink (a Read's first SGE) and its operands, zero where it
+// has none. Every other WQE gives rdmap_tx its beats.
 //
 //   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
 //             +--> [ kinds ] --> a request? --------+--body---> rdmap_core
@@ -50,19 +51,21 @@ module rdmap_wqe #(
     logic has_sink;
     logic is_atomic;                       // operands follow the sink
     logic is_write;                        // the body is the value
+    logic is_reg;                          // the body is reg_operands
   } kind_t;
 
   logic hdr_ready, kind_in_ready, kind_valid, beat_valid, beat_ready;
   logic sge_ready, body_ready, first_q, read_beat, body_beat;
   kind_t kind_in, kind;
   iwarp_pkg::beat_t beat;
-  logic is_atomic, is_write;
+  logic is_atomic, is_write, is_reg;
   assign is_atomic = hdr_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                      hdr_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign is_write  = hdr_i.opcode == iwarp_pkg::WrAtomicWrite;
+  assign is_reg    = hdr_i.opcode == iwarp_pkg::WrRegMr;
   assign kind_in   = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush ||
-                      hdr_i.opcode == iwarp_pkg::WrLocalInv || is_atomic || is_write,
-                      hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write};
+                      hdr_i.opcode == iwarp_pkg::WrLocalInv || is_atomic || is_write || is_reg,
+                      hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write, is_reg};
   assign hdr_ready_o = hdr_ready && kind_in_ready;
   stream_fifo #(.Width(iwarp_pkg::WqeHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
     .clk_i, .rst_ni, .valid_i(hdr_valid_i && kind_in_ready), .ready_o(hdr_ready), .data_i(hdr_i),
@@ -92,6 +95,7 @@ module rdmap_wqe #(
     if (kind.has_sink)  {own.stag, own.to} = {sink.lkey, sink.address};
     if (kind.is_atomic) {own.compare_mask, own.compare, own.mask, own.data} = beat.data[383:128];
     if (kind.is_write)  own.data = beat.data[63:0];
+    if (kind.is_reg)    {own.compare_mask, own.compare, own.mask, own.data} = beat.data[255:0];
   end
   stream_fifo #(.Width(OwnW), .Depth(rnic_pkg::FifoDepth)) u_sges (
     .clk_i, .rst_ni, .valid_i(read_beat && first_q), .ready_o(sge_ready),

@@ -4,7 +4,9 @@
 //   wqe_check, resp_check,        ^                     ^                                   |
 //   qn1_xlate                     |                     |         *_rsp <-- [ tpt_rsp ] <---+
 //   tpt_cmd,  --> [ tpt_update ] -+------- writes ------+      *_extent <-- [ tpt_walk ] <--+
-//   (sq_)invalidate                                          (page list: one read port, shared)
+//   invalidate         ^                                     (page list: one read port, shared)
+//   sq_local --> [ tpt_register ] --> page list
+//                   reg_rd
 //
 // Latency: 7 cycles from a request to its response, 10 to its first extent.
 // Throughput: one lookup per cycle over all clients: receive first, then transmit, then the others
@@ -14,7 +16,8 @@
 // lookup is not accepted, and it blocks no other client. tpt waits for nothing else: destroy_mr
 // closes its region and returns in_progress while extents are in flight. invalidate closes an
 // entry, and invalidated follows when no extent of it is in flight; up to 2 x FifoDepth wait.
-// Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench:
+// A fast registration waits for its page list; up to 4 are read at a time.
+// Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update, tpt_register. Model: model/tpt/tpt.hpp. Bench:
 // tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
@@ -96,11 +99,21 @@ module tpt (
   input  iwarp_pkg::rd_retired_t rd_retired_i,
   input  logic wr_retired_valid_i,
   output logic wr_retired_ready_o,
-  input  iwarp_pkg::wr_retired_t wr_retired_i
+  input  iwarp_pkg::wr_retired_t wr_retired_i,
+  output logic reg_rd_req_valid_o,
+  input  logic reg_rd_req_ready_i,
+  output iwarp_pkg::reg_rd_req_t reg_rd_req_o,
+  input  logic reg_rd_hdr_valid_i,
+  output logic reg_rd_hdr_ready_o,
+  input  iwarp_pkg::reg_rd_hdr_t reg_rd_hdr_i,
+  input  logic reg_rd_valid_i,
+  output logic reg_rd_ready_o,
+  input  iwarp_pkg::beat_t reg_rd_i
 );
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags);
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W;
+  localparam int unsigned JobW   = `RNIC_TPT_JOB_W;
   // Client numbers, carried with a lookup.
   localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4, Qn1 = 3'd5;
 
@@ -212,8 +225,15 @@ module tpt (
   logic rx_walked, rx_walked_e, rx_drop, rx_drop_e, rx_ext, rx_ext_e;
   logic tx_walked, tx_walked_e, tx_drop, tx_drop_e, tx_ext, tx_ext_e;
   logic qn1_walked, qn1_walked_e, qn1_drop, qn1_drop_e, qn1_ext, qn1_ext_e;
+  // Writes: admin first, since its lists are short bursts.
+  logic            list_we, list_ready;
+  logic [PblW-1:0] list_at;
+  logic [51:0]     list_page;
+  assign list_ready = !pbl_wr_valid_i;
   ram_1r1w #(.Width(52), .Depth(rnic_pkg::NumPbl)) u_pages (
-    .clk_i, .rst_ni, .we_i(pbl_wr_valid_i && running), .waddr_i(pbl_wr_i.index[PblW-1:0]), .wdata_i(pbl_wr_i.address[63:12]),
+    .clk_i, .rst_ni, .we_i((pbl_wr_valid_i && running) || (list_we && list_ready)),
+    .waddr_i(pbl_wr_valid_i ? pbl_wr_i.index[PblW-1:0] : list_at),
+    .wdata_i(pbl_wr_valid_i ? pbl_wr_i.address[63:12] : list_page),
     .re_i(rx_pbl || tx_pbl || qn1_pbl), .raddr_i(rx_pbl ? rx_page : tx_pbl ? tx_page : qn1_page), .rdata_o(page)
   );
   assign pbl_wr_ready_o = running;
@@ -252,14 +272,41 @@ module tpt (
     .out_valid_o(qn1_extent_valid_o), .out_ready_i(qn1_extent_ready_i), .out_o(qn1_extent_o)
   );
 
+  // --- local requests of the send queue
+  logic sq_inv, sq_inv_ready, sq_inv_done, sq_inv_done_ready, reg_valid, reg_ready, reg_good, reg_rsp_valid;
+  logic [31:0]      sq_inv_stag, reg_stag;
+  logic [23:0]      sq_inv_name, sq_inv_done_name;
+  logic [1:0]       reg_op, reg_rsp;
+  logic [JobW-1:0]  reg_job;
+  logic [SlotW-1:0] reg_slot;
+  logic [4:0]       reg_room;
+  logic [PblW-1:0]  reg_pbl;
+  tpt_register u_register (
+    .clk_i, .rst_ni,
+    .local_valid_i(sq_local_valid_i), .local_ready_o(sq_local_ready_o), .local_i(sq_local_i),
+    .done_valid_o(sq_local_done_valid_o), .done_ready_i(sq_local_done_ready_i), .done_o(sq_local_done_o),
+    .inv_valid_o(sq_inv), .inv_ready_i(sq_inv_ready), .inv_stag_o(sq_inv_stag), .inv_name_o(sq_inv_name),
+    .inv_done_valid_i(sq_inv_done), .inv_done_ready_o(sq_inv_done_ready), .inv_done_name_i(sq_inv_done_name),
+    .reg_valid_o(reg_valid), .reg_ready_i(reg_ready), .reg_op_o(reg_op), .reg_good_o(reg_good), .reg_o(reg_job),
+    .reg_rsp_valid_i(reg_rsp_valid), .reg_rsp_i(reg_rsp), .reg_slot_i(reg_slot), .reg_stag_i(reg_stag),
+    .reg_room_i(reg_room), .reg_pbl_i(reg_pbl),
+    .rd_req_valid_o(reg_rd_req_valid_o), .rd_req_ready_i(reg_rd_req_ready_i), .rd_req_o(reg_rd_req_o),
+    .rd_hdr_valid_i(reg_rd_hdr_valid_i), .rd_hdr_ready_o(reg_rd_hdr_ready_o), .rd_hdr_i(reg_rd_hdr_i),
+    .rd_valid_i(reg_rd_valid_i), .rd_ready_o(reg_rd_ready_o), .rd_i(reg_rd_i),
+    .pbl_valid_o(list_we), .pbl_ready_i(list_ready), .pbl_addr_o(list_at), .pbl_data_o(list_page)
+  );
+
   // --- changes
   tpt_update u_update (
     .clk_i, .rst_ni, .ready_o(running), .key_i(dev_cfg_i.stag_key),
     .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
     .rsp_valid_o(tpt_cmd_rsp_valid_o), .rsp_ready_i(tpt_cmd_rsp_ready_i), .rsp_o(tpt_cmd_rsp_o),
     .inv_valid_i(invalidate_valid_i), .inv_ready_o(invalidate_ready_o), .inv_i(invalidate_i),
-    .sq_valid_i(sq_local_valid_i), .sq_ready_o(sq_local_ready_o), .sq_i(sq_local_i),
-    .sq_done_valid_o(sq_local_done_valid_o), .sq_done_ready_i(sq_local_done_ready_i), .sq_done_o(sq_local_done_o),
+    .sq_valid_i(sq_inv), .sq_ready_o(sq_inv_ready), .sq_stag_i(sq_inv_stag), .sq_name_i(sq_inv_name),
+    .sq_done_valid_o(sq_inv_done), .sq_done_ready_i(sq_inv_done_ready), .sq_done_name_o(sq_inv_done_name),
+    .reg_valid_i(reg_valid), .reg_ready_o(reg_ready), .reg_op_i(reg_op), .reg_good_i(reg_good), .reg_i(reg_job),
+    .reg_rsp_valid_o(reg_rsp_valid), .reg_rsp_o(reg_rsp), .reg_slot_o(reg_slot), .reg_stag_o(reg_stag),
+    .reg_room_o(reg_room), .reg_pbl_o(reg_pbl),
     .inv_done_valid_o(invalidated_valid_o), .inv_done_ready_i(invalidated_ready_i), .inv_done_o(invalidated_o),
     .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
     .found_valid_i(done && done_client == Update), .found_slot_i(done_slot), .found_entry_i(done_entry),
@@ -282,9 +329,9 @@ module tpt (
     .clk_i, .rst_ni, .items_i(done),
     .busy_i(pick_valid || rx_pbl || tx_pbl || qn1_pbl),
     .stalled_i(|({tx_extent_valid_o, tpt_cmd_rsp_valid_o, wqe_check_rsp_valid_o, rx_xlate_rsp_valid_o,
-                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o, invalidated_valid_o, sq_local_done_valid_o} &
+                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o, invalidated_valid_o, sq_local_done_valid_o, reg_rd_req_valid_o} &
                  ~{tx_extent_ready_i, tpt_cmd_rsp_ready_i, wqe_check_rsp_ready_i, rx_xlate_rsp_ready_i,
-                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i, invalidated_ready_i, sq_local_done_ready_i})),
+                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i, invalidated_ready_i, sq_local_done_ready_i, reg_rd_req_ready_i})),
     .count_o
   );
 

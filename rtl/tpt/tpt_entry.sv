@@ -120,7 +120,8 @@ module tpt_entry #(
   logic [4:0]  e_log_page;
   logic [FromW-1:0] e_origin;   // offset in the first page minus the base; a TO is added to it
   logic [PblW-1:0] e_pbl;
-  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, e_pbl} = entry;
+  logic [5:0]       unused_fast;
+  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, unused_fast, e_pbl} = entry;
 
   logic        s4_valid_q, s4_last_q, s4_invalidate_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;

@@ -13,6 +13,15 @@
 //   invalidate:  lookup -> close the entry, note the epoch in a queue; invalidated when it has
 //                drained. An entry that is not open is left as it is. destroy frees it.
 //
+//   claim:   lookup -> closed, kept for fast registrations, and drained: claimed
+//                      closed and not drained: again; else refused
+//   open:    [ origin, end: 3 cycles ] -> write the entry of a claimed slot
+//   give up: write it as it was: closed and free
+//
+// An entry that is kept for fast registrations (create with `fast`) begins closed, and keeps its
+// part of the page list while it is closed. The low 8 bits of its STag are those of its last
+// registration; destroy does not look at them.
+//
 // No command waits for traffic, and any number of regions may be closing at once.
 // Invariants:
 //  1. In flight are, for each of two epochs: lookups that have extents (of rx, tx and qn1), from
@@ -32,8 +41,8 @@
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
 // Throughput of invalidations: 1 per 11 cycles; of their ends 1 per 2.
 // Back-pressure: waits only for its lookup to be picked; an invalidation also for room in the queue
-// of notes. Commands and invalidations alternate.
-// Siblings: tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
+// of notes. Commands, invalidations and registrations take turns.
+// Siblings: tpt_register, tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
 // tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
@@ -43,6 +52,7 @@ module tpt_update #(
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps),
   localparam int unsigned FromW  = `RNIC_TPT_FROM_W,
+  localparam int unsigned JobW   = `RNIC_TPT_JOB_W,
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W
 ) (
   input  logic clk_i,
@@ -63,13 +73,25 @@ module tpt_update #(
   output logic inv_done_valid_o,
   input  logic inv_done_ready_i,
   output iwarp_pkg::invalidated_t inv_done_o,
-  // from and to rdmap
+  // from and to tpt_register: an invalidation and its name; a registration
   input  logic sq_valid_i,
   output logic sq_ready_o,
-  input  iwarp_pkg::sq_local_t sq_i,
+  input  logic [31:0] sq_stag_i,
+  input  logic [23:0] sq_name_i,
   output logic sq_done_valid_o,
   input  logic sq_done_ready_i,
-  output iwarp_pkg::sq_local_done_t sq_done_o,
+  output logic [23:0] sq_done_name_o,
+  input  logic reg_valid_i,
+  output logic reg_ready_o,
+  input  logic [1:0] reg_op_i,             // 1 claim, 2 open, 3 give up
+  input  logic reg_good_i,                 // claim: the operands are good
+  input  logic [JobW-1:0] reg_i,           // RNIC_TPT_JOB_T
+  output logic reg_rsp_valid_o,
+  output logic [1:0] reg_rsp_o,            // 0 done, 1 refused, 2 again
+  output logic [SlotW-1:0] reg_slot_o,     // of a claim: the entry
+  output logic [31:0] reg_stag_o,
+  output logic [4:0] reg_room_o,
+  output logic [PblW-1:0] reg_pbl_o,
   // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
@@ -99,6 +121,8 @@ module tpt_update #(
   localparam int unsigned OutW = 10;
   localparam int unsigned OriginPartW = 14;
 
+  localparam logic [1:0] RegClaim = 2'd1, RegOpen = 2'd2, RegGiveUp = 2'd3;
+
   typedef enum logic [3:0] {
     StIdle,
     StSlot,      // {valid, generation} is read
@@ -108,6 +132,7 @@ module tpt_update #(
     StFind,      // requests the lookup
     StFound,     // waits for its result
     StClose,     // the entry is closed, or freed
+    StClaim,     // of a registration: the entry is claimed, refused, or given up
     StAnswer
   } state_e;
   state_e state_d, state_q;
@@ -115,7 +140,15 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   logic                      inv_q, take_cmd, take_inv;   // inv_q: cmd_q is an invalidation
   logic                      take_sq, sq_q;               // sq_q: of the send queue, that of name_q
-  iwarp_pkg::sq_local_done_t name_q;
+  logic                      take_reg, reg_q;             // reg_q: cmd_q is a registration, of name_q
+  logic [23:0]               name_q;
+  logic [1:0]                reg_op_q;
+  logic                      reg_good_q, is_fast, writes, claims, waits, claim_ok_q;
+  logic [PblW:0]             reg_pages_q;
+  logic [31:0]               reg_old_q;
+  typedef `RNIC_TPT_JOB_T job_t;
+  job_t                      job;
+  assign job = reg_i;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
   // Precomputed so that a lookup adds once, and only high halves. The origin is computed in three
@@ -150,7 +183,8 @@ module tpt_update #(
   logic [23:0] stag_high;
   logic [31:0] stag;
   tpt_key #(.Inverse(1'b0)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i({gen_q, slot_q}), .value_o(stag_high));
-  assign stag = {stag_high, args.key};
+  assign stag    = reg_q ? cmd_q.object : {stag_high, args.key};
+  assign is_fast = !reg_q && args.fast;
 
   // --- in flight
   logic [1:0] epoch_q;
@@ -198,25 +232,28 @@ module tpt_update #(
   assign epoch_o   = epoch_q[0];
 
   // --- closing entries
+  logic       claimed_q, fast_q;
+  logic [4:0] room_q;
+  logic [PblW-1:0] pbl_q;
   logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
   logic [1:0] note_q, oldest;
   // not_open: an invalidation that finds nothing to close
   assign closes   = state_q == StClose && !frees;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
-  assign turn     = turn_due_q && old_empty && state_q != StClose && !ripe;
+  assign turn     = turn_due_q && old_empty && state_q != StClose && state_q != StClaim && !ripe;
   assign drained = note_q != epoch_q && (note_q != epoch_q - 2'd1 || old_empty);
-  assign frees   = !inv_q && (closing_q ? drained : all_empty);
+  assign frees   = !inv_q && (closing_q ? drained && !claimed_q : all_empty);
 
   // Notes of invalidations.
   localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
   // Both kinds in one queue, in the order of their closes; each ends at its own output.
   logic note_valid, note_room, note_pop, oldest_sq, ripe, ripe_q;
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
-  stream_fifo #(.Width(3 + iwarp_pkg::SqLocalDoneWidth + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
+  stream_fifo #(.Width(3 + 24 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
     .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room),
     .data_i({epoch_q, sq_q, name_q, cmd_q.object}),
     .valid_o(note_valid), .ready_i(note_pop),
-    .data_o({oldest, oldest_sq, sq_done_o, inv_done_o}), .count_o(unused_notes)
+    .data_o({oldest, oldest_sq, sq_done_name_o, inv_done_o}), .count_o(unused_notes)
   );
   assign ripe             = note_valid && (oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty));
   // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
@@ -237,12 +274,16 @@ module tpt_update #(
   logic [63:0] e_base;
   logic [32:0] e_end_low;
   logic [16:0] e_length_high;
-  // e_closing: in an entry that is not valid, the log page field holds {closing, epoch}
-  logic        e_closing;
+  // e_closing: in an entry that is not valid, the log page field holds {closing, epoch, claimed}
+  logic        e_closing, e_claimed, e_fast, same;
   logic [1:0]  e_note;
-  logic [2+FromW+PblW-1:0] unused_entry;
-  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, unused_entry} = found_entry_i;
-  assign found = found_valid_i && e_stag == cmd_q.object &&
+  logic [4:0]  e_room;
+  logic [PblW-1:0] e_pbl;
+  logic [FromW:0] unused_entry;
+  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, e_claimed, unused_entry, e_fast, e_room, e_pbl} = found_entry_i;
+  assign same  = e_stag[31:8] == cmd_q.object[31:8] &&
+                 (e_stag[7:0] == cmd_q.object[7:0] || (e_fast && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
+  assign found = found_valid_i && same && !reg_q &&
                  (e_valid || (e_closing && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
 
   always_comb begin
@@ -263,10 +304,12 @@ module tpt_update #(
         status_d = iwarp_pkg::AdmOk;
         if (take_cmd)      state_d = by_slot ? StSlot : StFind;
         else if (take_inv) state_d = StFind;
+        else if (take_reg) state_d = reg_op_i == RegClaim ? StFind : reg_op_i == RegOpen ? StSlot : StClaim;
       end
       StSlot: begin
         state_d = StKey1;
-        if (is_query_q) begin
+        if (reg_q) ;   // for the origin, which takes as long as that of a create
+        else if (is_query_q) begin
           state_d = StAnswer;
           if (!slot_valid) status_d = iwarp_pkg::AdmNotFound;
         end else if (slot_valid) begin
@@ -281,8 +324,9 @@ module tpt_update #(
         result_d.pd     = args.pd;
         result_d.rights = args.rights;
         result_d.length = args.length;
+        if (is_fast) {result_d.rights, result_d.length} = '0;
         // STag 0 does not exist: the next generation
-        state_d         = stag_high == '0 ? StKey1 : StAnswer;
+        state_d         = reg_q ? StIdle : stag_high == '0 ? StKey1 : StAnswer;
       end
       StFind: if (find_ready_i) state_d = StFound;
       StFound: begin
@@ -291,6 +335,10 @@ module tpt_update #(
           status_d = found ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNotFound;
           state_d  = found && cmd_q.opcode == iwarp_pkg::CmdDestroyMr ? StClose : StAnswer;
           if (not_open) state_d = StIdle;
+          if (reg_q) begin
+            state_d       = StClaim;
+            result_d.stag = e_stag;
+          end
         end
       end
       StClose: begin
@@ -301,21 +349,28 @@ module tpt_update #(
         end
         if (inv_q) state_d = StIdle;
       end
+      StClaim:  state_d = StIdle;
       StAnswer: if (rsp_ready_i) state_d = StIdle;
       default:  state_d = StIdle;
     endcase
   end
 
-  // The two take turns: inv_q is the kind of the last one.
+  // They take turns: behind a command an invalidation is first, then a registration, then a command.
+  // inv_q, reg_q: the kind of the last one.
   // Among invalidations, the peer's and our own take turns as well: sq_q.
-  logic may_inv;
-  assign may_inv      = state_q == StIdle && !clear_busy && note_room && !(cmd_valid_i && inv_q);
+  logic idle, inv_asks, may_inv;
+  assign idle         = state_q == StIdle && !clear_busy;
+  assign inv_asks     = (inv_valid_i || sq_valid_i) && note_room;
+  assign may_inv      = idle && note_room && !(inv_q && (reg_valid_i || cmd_valid_i)) && !(reg_q && cmd_valid_i);
   assign inv_ready_o  = may_inv && !(sq_valid_i && !sq_q);
   assign sq_ready_o   = may_inv && !(inv_valid_i && sq_q);
+  assign reg_ready_o  = idle && (inv_q || !inv_asks) && !(reg_q && cmd_valid_i);
+  assign cmd_ready_o  = idle && (reg_q || (!reg_valid_i && (inv_q || !inv_asks)));
   assign take_sq      = sq_valid_i && sq_ready_o;
   assign take_inv     = (inv_valid_i && inv_ready_o) || take_sq;
-  assign cmd_ready_o  = state_q == StIdle && !clear_busy && !take_inv;
+  assign take_reg     = reg_valid_i && reg_ready_o;
   assign take_cmd     = cmd_valid_i && cmd_ready_o;
+  `RNIC_ASSERT(OneTaken_A, 2'(take_cmd) + 2'(take_inv) + 2'(take_reg) <= 2'd1)
   assign find_valid_o = state_q == StFind;
   assign find_stag_o  = cmd_q.object;
   assign rsp_valid_o  = state_q == StAnswer;
@@ -327,26 +382,40 @@ module tpt_update #(
 
   // The table is cleared with the slots. An entry is valid only between its create and its destroy.
   // A closing entry keeps the fields that the response to its last destroy returns, with a base of
-  // 0.
-  logic [EntryW-1:0] opened, closed;
+  // 0, and those that the next registration needs.
+  logic [EntryW-1:0] opened, closed, kept;
+  assign writes  = state_q == StWrite && (reg_q || stag_high != '0);
   assign opened  = {1'b1, args.bound, args.qpn[QpW-1:0], stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
-                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], args.pbl_base[PblW-1:0]};
+                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], reg_q, reg_q ? room_q : 5'd0, args.pbl_base[PblW-1:0]};
   assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
-                    1'b1, epoch_q, 2'b00, {(FromW + PblW){1'b0}}};
-  assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || (state_q == StClose && (frees || !closing_q));
+                    1'b1, epoch_q, 2'b00, {FromW{1'b0}}, fast_q, room_q, pbl_q};
+  // Closed and free, or claimed, with an epoch that has drained.
+  assign kept    = {{(2 + QpW){1'b0}}, !reg_q ? stag : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
+                    1'b1, epoch_q + 2'd2, reg_q && reg_op_q == RegClaim, 1'b0, {FromW{1'b0}},
+                    1'b1, reg_q ? room_q : args.log_page[4:0], reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
+  assign claims          = state_q == StClaim && (reg_op_q == RegGiveUp || (claim_ok_q && drained));
+  assign waits           = state_q == StClaim && !claims && claim_ok_q;
+  assign reg_rsp_valid_o = state_q == StClaim || (state_q == StWrite && reg_q);
+  assign reg_rsp_o       = state_q == StWrite || claims ? 2'd0 : claim_ok_q ? 2'd2 : 2'd1;
+  assign reg_slot_o      = slot_q;
+  assign reg_stag_o      = result_q.stag;
+  assign reg_room_o      = room_q;
+  assign reg_pbl_o       = pbl_q;
+  assign we_o    = clear_busy || writes || claims || (state_q == StClose && (frees || !closing_q));
   assign waddr_o = clear_busy ? clear_addr : slot_q;
   always_comb begin
-    wdata_o = opened;
+    wdata_o = is_fast || state_q == StClaim ? kept : opened;
     if (state_q == StClose)                           wdata_o = closed;
     if (clear_busy || (state_q == StClose && frees)) wdata_o = '0;
   end
-  assign slot_we      = (state_q == StWrite && stag_high != '0) || (state_q == StClose && frees);
+  assign slot_we      = (writes && !reg_q) || (state_q == StClose && frees);
   assign slot_valid_d = state_q == StWrite;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q     <= StIdle;
       inv_q       <= 1'b0;
+      reg_q       <= 1'b0;
       sq_q        <= 1'b0;
       epoch_q     <= '0;
       turn_due_q  <= 1'b0;
@@ -354,13 +423,16 @@ module tpt_update #(
       flight1_q   <= '0;
     end else begin
       state_q     <= state_d;
-      if (take_cmd || take_inv) inv_q <= take_inv;
+      if (take_cmd || take_inv || take_reg) begin
+        inv_q <= take_inv;
+        reg_q <= take_reg;
+      end
       if (take_inv) sq_q <= take_sq;
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
       if (turn) epoch_q <= epoch_q + 2'd1;
-      if ((closes && (!closing_q || note_q == epoch_q)) || not_open) turn_due_q <= 1'b1;
-      else if (turn)                                                 turn_due_q <= 1'b0;
+      if ((closes && (!closing_q || note_q == epoch_q)) || not_open || (waits && note_q == epoch_q)) turn_due_q <= 1'b1;
+      else if (turn)                                                                                 turn_due_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -370,8 +442,20 @@ module tpt_update #(
       cmd_q <= cmd_i;
       if (take_inv) begin
         cmd_q.opcode <= iwarp_pkg::CmdDestroyMr;
-        cmd_q.object <= take_sq ? sq_i.stag : inv_i.stag;
-        name_q       <= {sq_i.qpn, sq_i.slot};
+        cmd_q.object <= take_sq ? sq_stag_i : inv_i.stag;
+        name_q       <= sq_name_i;
+      end
+      if (take_reg) begin
+        cmd_q.opcode <= iwarp_pkg::CmdCreateMr;
+        cmd_q.object <= job.stag;
+        cmd_q.args   <= reg_args;
+        name_q       <= {job.qpn, job.wqe};
+        reg_old_q    <= job.old_stag;
+        reg_op_q     <= reg_op_i;
+        reg_good_q   <= reg_good_i;
+        reg_pages_q  <= job.pages;
+        room_q       <= job.room;
+        pbl_q        <= job.pbl;
       end
     end
     // StWrite comes four cycles after the command; 39 bits at once were the longest path of the
@@ -383,14 +467,35 @@ module tpt_update #(
     {end_carry_q, end_low_q[15:0]} <= {1'b0, args.base_to[15:0]} + {1'b0, args.length[15:0]};
     end_low_q[32:16] <= {1'b0, args.base_to[31:16]} + {1'b0, args.length[31:16]} + 17'(end_carry_q);
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
-    if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
+    if (state_q == StIdle)  slot_q <= take_reg ? job.slot : cmd_i.object[SlotW-1:0];
     else if (found_valid_i) slot_q <= found_slot_i;
     if (state_q == StSlot) gen_q <= slot_gen;
     else if (state_q == StWrite && stag_high == '0) gen_q <= gen_q + GenW'(1);
     if (found_valid_i) begin
-      closing_q <= !e_valid;
-      note_q    <= e_note;
+      closing_q  <= !e_valid;
+      note_q     <= e_note;
+      claimed_q  <= !e_valid && e_claimed;
+      fast_q     <= e_fast;
+      room_q     <= e_room;
+      pbl_q      <= e_pbl;
+      claim_ok_q <= reg_good_q && e_fast && !e_valid && e_closing && !e_claimed && e_stag[31:8] == cmd_q.object[31:8] &&
+                    e_pd == args.pd && reg_pages_q <= (PblW + 1)'(1) << e_room;
     end
+  end
+
+  // A registration as the arguments of a create_mr. Bound to its QP if the peer may invalidate it.
+  iwarp_pkg::admin_mr_args_t reg_args;
+  always_comb begin
+    reg_args              = '0;
+    reg_args.pd           = job.pd;
+    reg_args.log_page     = {3'h0, job.log_page};
+    reg_args.rights       = job.rights;
+    reg_args.qpn          = job.qpn;
+    reg_args.base_to      = job.base;
+    reg_args.length       = {16'h0, job.length};
+    reg_args.first_offset = {11'h0, job.first_offset};
+    reg_args.pbl_base     = 32'(job.pbl);
+    reg_args.bound        = (job.rights & rnic_pkg::AccessRemoteInvalidate) != '0;
   end
 
   logic unused_args;
@@ -400,9 +505,12 @@ module tpt_update #(
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
   logic                          tap_judged;
+  logic [2:0]                    tap_reg;
+  assign tap_reg        = state_q == StWrite && reg_q ? 3'd3 : state_q != StClaim || waits ? 3'd0
+                        : reg_op_q == RegGiveUp ? 3'd4 : claims ? 3'd1 : 3'd2;
   assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) || not_open;
-  assign tap_tpt_change = {tap_judged || (state_q == StWrite && stag_high != '0) || state_q == StClose,
-                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q && !sq_q, inv_q && sq_q, name_q};
+  assign tap_tpt_change = {tap_judged || writes || state_q == StClose || tap_reg != '0,
+                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q && !sq_q, inv_q && sq_q, name_q, tap_reg};
 
   // A lookup of the previous epoch may appear once more after a turn: it read its entry in the
   // turn's own cycle. One that comes later was not counted in time.

@@ -1,0 +1,307 @@
+// tpt_register: executes the local requests of the send queue: passes invalidations to tpt_update,
+// and registers memory under an STag that is kept for it (fast registration).
+//
+//   sq_local --+--> invalidation ------------------------------> tpt_update --+
+//              +--> [ judge ] --> claim --> tpt_update                         |
+//                       |           +--> refused ------------------------------+--> sq_local_done
+//                       |           +--> [ jobs ] ----+                        |
+//                       +--> reg_rd_req               v                        |
+//   reg_rd_hdr, reg_rd --> [ entries ] --> check --> pbl_wr                    |
+//                                           +--> open, give up --> tpt_update -+
+//
+// 1. A claimed entry is closed, and no command, invalidation or registration changes it: its page
+//    list may be written. So what fails later leaves the entry as it was, closed and free.
+// 2. The lists of up to Jobs registrations are read at a time; data comes in their order.
+// 3. All data of a list is taken, whatever fails.
+// 4. A claim that finds its entry closed but not drained is repeated. What it waits for, extents in
+//    flight, waits for nothing here.
+// Latency: 4 cycles to the claim, which takes 11. Throughput: a registration every 17 cycles of
+// tpt_update; 8 page-list entries every 9 cycles.
+// Waits for tpt_update, for its reads, and for rdmap.
+// Siblings: tpt_update (owns the entries), tpt_walk (reads the page list). Bench:
+// tb/tpt/tpt_register_test.cpp
+`include "rnic_assert.svh"
+`include "rnic_words.svh"
+
+module tpt_register #(
+  localparam int unsigned SlotW = $clog2(rnic_pkg::NumStags),
+  localparam int unsigned PblW  = $clog2(rnic_pkg::NumPbl),
+  localparam int unsigned JobW  = `RNIC_TPT_JOB_W
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  // from and to rdmap
+  input  logic local_valid_i,
+  output logic local_ready_o,
+  input  iwarp_pkg::sq_local_t local_i,
+  output logic done_valid_o,
+  input  logic done_ready_i,
+  output iwarp_pkg::sq_local_done_t done_o,
+  // from and to tpt_update: invalidations; RNIC_TPT_NAME_W bits name a request
+  output logic inv_valid_o,
+  input  logic inv_ready_i,
+  output logic [31:0] inv_stag_o,
+  output logic [23:0] inv_name_o,
+  input  logic inv_done_valid_i,
+  output logic inv_done_ready_o,
+  input  logic [23:0] inv_done_name_i,
+  // registrations: each answered before the next is taken
+  output logic reg_valid_o,
+  input  logic reg_ready_i,
+  output logic [1:0] reg_op_o,             // 1 claim, 2 open, 3 give up
+  output logic reg_good_o,                 // claim: the operands are good
+  output logic [JobW-1:0] reg_o,           // RNIC_TPT_JOB_T
+  input  logic reg_rsp_valid_i,
+  input  logic [1:0] reg_rsp_i,            // 0 done, 1 refused, 2 again
+  input  logic [SlotW-1:0] reg_slot_i,     // of a claim: the entry
+  input  logic [31:0] reg_stag_i,
+  input  logic [4:0] reg_room_i,
+  input  logic [PblW-1:0] reg_pbl_i,
+  // reads of page lists
+  output logic rd_req_valid_o,
+  input  logic rd_req_ready_i,
+  output iwarp_pkg::reg_rd_req_t rd_req_o,
+  input  logic rd_hdr_valid_i,
+  output logic rd_hdr_ready_o,
+  input  iwarp_pkg::reg_rd_hdr_t rd_hdr_i,
+  input  logic rd_valid_i,
+  output logic rd_ready_o,
+  input  iwarp_pkg::beat_t rd_i,
+  // to the page list
+  output logic pbl_valid_o,
+  input  logic pbl_ready_i,
+  output logic [PblW-1:0] pbl_addr_o,
+  output logic [51:0] pbl_data_o
+);
+  localparam int unsigned Jobs  = 4;
+  localparam int unsigned DoneW = iwarp_pkg::SqLocalDoneWidth;
+  localparam logic [1:0] OpClaim = 2'd1, OpOpen = 2'd2, OpGiveUp = 2'd3;
+  localparam logic [1:0] RspRefused = 2'd1, RspAgain = 2'd2;
+  typedef `RNIC_TPT_JOB_T job_t;
+
+  // --- front: judge, claim, request the list
+  typedef enum logic [2:0] {
+    StIdle,      // waits for a request and for room in the jobs
+    StSum,       // the reach of the pages, and the end of the bytes
+    StJudge,
+    StClaim,     // offers the claim
+    StClaimed,   // waits for its answer
+    StRead,      // requests the list, a piece at a time
+    StRefuse
+  } front_e;
+  front_e front_d, front_q;
+
+  logic back_asked_q, end_valid;  // the request that tpt_update answers is one of the back
+  iwarp_pkg::sq_local_t     head_q;
+  iwarp_pkg::reg_operands_t operands;
+  logic        take, good_d, good_q, job_room, claim_valid, refuse_ready;
+  logic [53:0] reach_q, end_q;
+  logic [31:0] left_q;           // entries of the list that are not requested
+  logic [63:0] at_q;
+  logic [12:0] piece;            // bytes
+  logic        last_piece;
+  assign operands   = head_q.operands;
+  assign take       = local_valid_i && local_ready_o && local_i.is_reg;
+  assign last_piece = left_q <= 32'd512;
+  assign piece      = last_piece ? {left_q[9:0], 3'h0} : 13'd4096;
+  assign good_d     = operands.reserved0 == '0 && operands.log_page >= 8'd12 && operands.log_page <= 8'd21 &&
+                      operands.pages != '0 && operands.pages[31:PblW+1] == '0 &&
+                      operands.length != '0 && operands.length[63:48] == '0 &&
+                      operands.first_offset[31:21] == '0 && (operands.first_offset[20:0] >> operands.log_page[4:0]) == '0 &&
+                      (operands.rights & ~rnic_pkg::AccessMask) == '0 &&
+                      ((operands.rights & rnic_pkg::AccessRemoteWrite) == '0 || (operands.rights & rnic_pkg::AccessLocalWrite) != '0);
+
+  always_comb begin
+    front_d = front_q;
+    case (front_q)
+      StIdle:    if (take) front_d = StSum;
+      StSum:     front_d = StJudge;
+      StJudge:   front_d = StClaim;
+      StClaim:   if (reg_ready_i && claim_valid) front_d = StClaimed;
+      StClaimed: if (reg_rsp_valid_i && !back_asked_q)
+                   front_d = reg_rsp_i == RspRefused ? StRefuse : reg_rsp_i == RspAgain ? StClaim : StRead;
+      StRead:    if (rd_req_ready_i && last_piece) front_d = StIdle;
+      StRefuse:  if (refuse_ready) front_d = StIdle;
+      default:   front_d = StIdle;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) front_q <= StIdle;
+    else         front_q <= front_d;
+  end
+  always_ff @(posedge clk_i) begin
+    if (front_q == StIdle) head_q <= local_i;
+    reach_q <= {29'h0, operands.pages[24:0]} << operands.log_page[4:0];
+    end_q   <= {6'h0, operands.length[47:0]} + {33'h0, operands.first_offset[20:0]};
+    if (front_q == StSum)   good_q <= good_d;
+    if (front_q == StJudge) good_q <= good_q && end_q <= reach_q;
+    if (front_q == StClaimed) begin
+      left_q <= operands.pages;
+      at_q   <= operands.page_list;
+    end else if (rd_req_valid_o && rd_req_ready_i) begin
+      left_q <= left_q - 32'd512;
+      at_q   <= at_q + 64'd4096;
+    end
+  end
+  assign local_ready_o  = local_i.is_reg ? front_q == StIdle && job_room : inv_ready_i;
+  assign inv_valid_o    = local_valid_i && !local_i.is_reg;
+  assign inv_stag_o     = local_i.stag;
+  assign inv_name_o     = {local_i.qpn, local_i.slot};
+  assign rd_req_valid_o = front_q == StRead;
+  assign rd_req_o       = {at_q, piece};
+
+  job_t claim, claimed;
+  always_comb begin
+    claim              = '0;
+    claim.qpn          = head_q.qpn;
+    claim.wqe          = head_q.slot;
+    claim.stag         = head_q.stag;
+    claim.pd           = head_q.pd;
+    claim.rights       = operands.rights;
+    claim.base         = head_q.base;
+    claim.length       = operands.length[47:0];
+    claim.first_offset = operands.first_offset[20:0];
+    claim.log_page     = operands.log_page[4:0];
+    claim.pages        = operands.pages[PblW:0];
+    claimed            = claim;
+    claimed.slot       = reg_slot_i;
+    claimed.old_stag   = reg_stag_i;
+    claimed.room       = reg_room_i;
+    claimed.pbl        = reg_pbl_i;
+  end
+
+  // --- jobs: claimed, in the order of their reads
+  logic job_valid, job_pop;
+  job_t job;
+  stream_fifo #(.Width(JobW), .Depth(Jobs)) u_jobs (
+    .clk_i, .rst_ni, .valid_i(front_q == StClaimed && front_d == StRead), .ready_o(job_room), .data_i(claimed),
+    .valid_o(job_valid), .ready_i(job_pop), .data_o(job), .count_o()
+  );
+
+  // --- back: check and write the entries, then open the region or give it up
+  typedef enum logic [2:0] {
+    BackIdle,
+    BackHeader,
+    BackBeat,
+    BackWrite,   // one entry of the beat per cycle
+    BackEnd,     // offers open or give up
+    BackEnded,   // waits for its answer
+    BackDone
+  } back_e;
+  back_e back_d, back_q;
+
+  logic [PblW:0]    pieces_q;      // of the list, that have not come
+  logic [PblW-1:0]  entry_q;
+  logic [511:0]     beat_q;
+  logic [3:0]       entries_q;     // left in the beat
+  logic             beat_last_q, bad_q, bad, fails, done_ready;
+  logic [20:0]      inside_q;      // mask of the bits inside a page
+  iwarp_pkg::rd_status_e status_q, hdr_status;
+  assign hdr_status = rd_hdr_i.status;
+  assign fails      = bad_q || status_q != iwarp_pkg::RdOk;
+  assign bad        = (beat_q[20:0] & inside_q) != '0;
+
+  always_comb begin
+    back_d = back_q;
+    case (back_q)
+      BackIdle:   if (job_valid) back_d = BackHeader;
+      BackHeader: if (rd_hdr_valid_i) back_d = BackBeat;
+      BackBeat: begin
+        if (rd_valid_i) begin
+          if (!fails)         back_d = BackWrite;
+          else if (rd_i.last) back_d = pieces_q == '0 ? BackEnd : BackHeader;
+        end
+      end
+      BackWrite: begin
+        if (bad || (pbl_ready_i && entries_q == 4'd1))
+          back_d = !beat_last_q ? BackBeat : pieces_q == '0 ? BackEnd : BackHeader;
+      end
+      BackEnd:   if (reg_ready_i && end_valid) back_d = BackEnded;
+      BackEnded: if (reg_rsp_valid_i && back_asked_q) back_d = BackDone;
+      BackDone:  if (done_ready) back_d = BackIdle;
+      default:   back_d = BackIdle;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) back_q <= BackIdle;
+    else         back_q <= back_d;
+  end
+  logic [PblW:0] pieces_less_1;   // of the job: pieces of 512 entries, minus one
+  assign pieces_less_1 = (job.pages - (PblW + 1)'(1)) >> 9;
+  always_ff @(posedge clk_i) begin
+    inside_q <= ~(21'h1fffff << job.log_page);
+    if (back_q == BackIdle) begin
+      pieces_q <= pieces_less_1 + (PblW + 1)'(1);
+      entry_q  <= job.pbl;
+      bad_q    <= 1'b0;
+      status_q <= iwarp_pkg::RdOk;
+    end
+    if (back_q == BackHeader && rd_hdr_valid_i) begin
+      pieces_q <= pieces_q - (PblW + 1)'(1);
+      if (status_q == iwarp_pkg::RdOk) status_q <= hdr_status;
+    end
+    if (back_q == BackBeat) begin
+      beat_q      <= rd_i.data;
+      entries_q   <= rd_i.keep[6:3];
+      beat_last_q <= rd_i.last;
+    end
+    if (back_q == BackWrite) begin
+      bad_q <= bad;
+      if (pbl_ready_i) begin
+        beat_q    <= {64'h0, beat_q[511:64]};
+        entries_q <= entries_q - 4'd1;
+        entry_q   <= entry_q + PblW'(1);
+      end
+    end
+  end
+  assign rd_hdr_ready_o = back_q == BackHeader;
+  assign rd_ready_o     = back_q == BackBeat;
+  assign pbl_valid_o    = back_q == BackWrite && !bad;
+  assign pbl_addr_o     = entry_q;
+  assign pbl_data_o     = beat_q[63:12];
+  assign job_pop        = back_q == BackDone && done_ready;
+
+  // --- to tpt_update: the older registration first; one request at a time
+  logic asked_q;
+  assign end_valid   = back_q == BackEnd && !asked_q;
+  assign claim_valid = front_q == StClaim && !asked_q && back_q != BackEnd;
+  assign reg_valid_o = end_valid || claim_valid;
+  assign reg_op_o    = !end_valid ? OpClaim : fails ? OpGiveUp : OpOpen;
+  assign reg_good_o  = good_q;
+  assign reg_o       = end_valid ? job : claim;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)                          asked_q <= 1'b0;
+    else if (reg_valid_o && reg_ready_i)  asked_q <= 1'b1;
+    else if (reg_rsp_valid_i)             asked_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) if (reg_valid_o && reg_ready_i) back_asked_q <= end_valid;
+
+  // --- done
+  iwarp_pkg::sq_local_done_t inv_done, refused, ended;
+  logic [1:0] unused_index;
+  always_comb begin
+    inv_done                     = '0;
+    {inv_done.qpn, inv_done.slot} = inv_done_name_i;
+    refused        = '0;
+    refused.qpn    = head_q.qpn;
+    refused.slot   = head_q.slot;
+    refused.result = iwarp_pkg::TptBind;
+    ended          = '0;
+    ended.qpn      = job.qpn;
+    ended.slot     = job.wqe;
+    ended.status   = status_q;
+    ended.result   = status_q == iwarp_pkg::RdOk && bad_q ? iwarp_pkg::TptBind : iwarp_pkg::TptOk;
+  end
+  stream_arb #(.Width(DoneW), .N(3)) u_done (
+    .clk_i, .rst_ni, .valid_i({back_q == BackDone, front_q == StRefuse, inv_done_valid_i}),
+    .ready_o({done_ready, refuse_ready, inv_done_ready_o}), .data_i({ended, refused, inv_done}),
+    .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o), .index_o(unused_index)
+  );
+
+  logic unused_bits;
+  assign unused_bits = ^{head_q.is_reg, rd_hdr_i.length, rd_i.error, rd_i.keep[2:0], beat_q[11:0], operands.pages};
+
+  `RNIC_ASSERT(InTurn_A, !reg_rsp_valid_i || asked_q)
+  `RNIC_STREAM_STABLE(DoneStable_A, done_valid_o, done_ready_i, done_o)
+  `RNIC_STREAM_STABLE(ReadStable_A, rd_req_valid_o, rd_req_ready_i, rd_req_o)
+endmodule
