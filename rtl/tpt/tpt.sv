@@ -274,8 +274,8 @@ module tpt (
 
   // --- local requests of the send queue
   logic sq_inv, sq_inv_ready, sq_inv_done, sq_inv_done_ready, reg_valid, reg_ready, reg_good, reg_rsp_valid;
-  logic [31:0]      sq_inv_stag, reg_stag;
-  logic [23:0]      sq_inv_name, sq_inv_done_name;
+  logic [31:0]      reg_stag;
+  iwarp_pkg::sq_local_done_t sq_inv_done_item;
   logic [1:0]       reg_op, reg_rsp;
   logic [JobW-1:0]  reg_job;
   logic [SlotW-1:0] reg_slot;
@@ -285,8 +285,8 @@ module tpt (
     .clk_i, .rst_ni,
     .local_valid_i(sq_local_valid_i), .local_ready_o(sq_local_ready_o), .local_i(sq_local_i),
     .done_valid_o(sq_local_done_valid_o), .done_ready_i(sq_local_done_ready_i), .done_o(sq_local_done_o),
-    .inv_valid_o(sq_inv), .inv_ready_i(sq_inv_ready), .inv_stag_o(sq_inv_stag), .inv_name_o(sq_inv_name),
-    .inv_done_valid_i(sq_inv_done), .inv_done_ready_o(sq_inv_done_ready), .inv_done_name_i(sq_inv_done_name),
+    .inv_valid_o(sq_inv), .inv_ready_i(sq_inv_ready),
+    .inv_done_valid_i(sq_inv_done), .inv_done_ready_o(sq_inv_done_ready), .inv_done_i(sq_inv_done_item),
     .reg_valid_o(reg_valid), .reg_ready_i(reg_ready), .reg_op_o(reg_op), .reg_good_o(reg_good), .reg_o(reg_job),
     .reg_rsp_valid_i(reg_rsp_valid), .reg_rsp_i(reg_rsp), .reg_slot_i(reg_slot), .reg_stag_i(reg_stag),
     .reg_room_i(reg_room), .reg_pbl_i(reg_pbl),
@@ -302,8 +302,8 @@ module tpt (
     .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
     .rsp_valid_o(tpt_cmd_rsp_valid_o), .rsp_ready_i(tpt_cmd_rsp_ready_i), .rsp_o(tpt_cmd_rsp_o),
     .inv_valid_i(invalidate_valid_i), .inv_ready_o(invalidate_ready_o), .inv_i(invalidate_i),
-    .sq_valid_i(sq_inv), .sq_ready_o(sq_inv_ready), .sq_stag_i(sq_inv_stag), .sq_name_i(sq_inv_name),
-    .sq_done_valid_o(sq_inv_done), .sq_done_ready_i(sq_inv_done_ready), .sq_done_name_o(sq_inv_done_name),
+    .sq_valid_i(sq_inv), .sq_ready_o(sq_inv_ready), .sq_i(sq_local_i),
+    .sq_done_valid_o(sq_inv_done), .sq_done_ready_i(sq_inv_done_ready), .sq_done_o(sq_inv_done_item),
     .reg_valid_i(reg_valid), .reg_ready_o(reg_ready), .reg_op_i(reg_op), .reg_good_i(reg_good), .reg_i(reg_job),
     .reg_rsp_valid_o(reg_rsp_valid), .reg_rsp_o(reg_rsp), .reg_slot_o(reg_slot), .reg_stag_o(reg_stag),
     .reg_room_o(reg_room), .reg_pbl_o(reg_pbl),

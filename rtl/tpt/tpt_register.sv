@@ -37,14 +37,12 @@ module tpt_register #(
   output logic done_valid_o,
   input  logic done_ready_i,
   output iwarp_pkg::sq_local_done_t done_o,
-  // from and to tpt_update: invalidations; RNIC_TPT_NAME_W bits name a request
+  // from and to tpt_update: invalidations, items of local_i
   output logic inv_valid_o,
   input  logic inv_ready_i,
-  output logic [31:0] inv_stag_o,
-  output logic [23:0] inv_name_o,
   input  logic inv_done_valid_i,
   output logic inv_done_ready_o,
-  input  logic [23:0] inv_done_name_i,
+  input  iwarp_pkg::sq_local_done_t inv_done_i,
   // registrations: each answered before the next is taken
   output logic reg_valid_o,
   input  logic reg_ready_i,
@@ -145,8 +143,7 @@ module tpt_register #(
   end
   assign local_ready_o  = local_i.is_reg ? front_q == StIdle && job_room : inv_ready_i;
   assign inv_valid_o    = local_valid_i && !local_i.is_reg;
-  assign inv_stag_o     = local_i.stag;
-  assign inv_name_o     = {local_i.qpn, local_i.slot};
+
   assign rd_req_valid_o = front_q == StRead;
   assign rd_req_o       = {at_q, piece};
 
@@ -277,11 +274,9 @@ module tpt_register #(
   always_ff @(posedge clk_i) if (reg_valid_o && reg_ready_i) back_asked_q <= end_valid;
 
   // --- done
-  iwarp_pkg::sq_local_done_t inv_done, refused, ended;
+  iwarp_pkg::sq_local_done_t refused, ended;
   logic [1:0] unused_index;
   always_comb begin
-    inv_done                     = '0;
-    {inv_done.qpn, inv_done.slot} = inv_done_name_i;
     refused        = '0;
     refused.qpn    = head_q.qpn;
     refused.slot   = head_q.slot;
@@ -294,7 +289,7 @@ module tpt_register #(
   end
   stream_arb #(.Width(DoneW), .N(3)) u_done (
     .clk_i, .rst_ni, .valid_i({back_q == BackDone, front_q == StRefuse, inv_done_valid_i}),
-    .ready_o({done_ready, refuse_ready, inv_done_ready_o}), .data_i({ended, refused, inv_done}),
+    .ready_o({done_ready, refuse_ready, inv_done_ready_o}), .data_i({ended, refused, inv_done_i}),
     .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o), .index_o(unused_index)
   );
 

@@ -73,14 +73,13 @@ module tpt_update #(
   output logic inv_done_valid_o,
   input  logic inv_done_ready_i,
   output iwarp_pkg::invalidated_t inv_done_o,
-  // from and to tpt_register: an invalidation and its name; a registration
+  // from and to tpt_register: invalidations of the send queue; registrations
   input  logic sq_valid_i,
   output logic sq_ready_o,
-  input  logic [31:0] sq_stag_i,
-  input  logic [23:0] sq_name_i,
+  input  iwarp_pkg::sq_local_t sq_i,
   output logic sq_done_valid_o,
   input  logic sq_done_ready_i,
-  output logic [23:0] sq_done_name_o,
+  output iwarp_pkg::sq_local_done_t sq_done_o,
   input  logic reg_valid_i,
   output logic reg_ready_o,
   input  logic [1:0] reg_op_i,             // 1 claim, 2 open, 3 give up
@@ -247,14 +246,16 @@ module tpt_update #(
   // Notes of invalidations.
   localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
   // Both kinds in one queue, in the order of their closes; each ends at its own output.
+  logic [23:0] sq_done_name;
   logic note_valid, note_room, note_pop, oldest_sq, ripe, ripe_q;
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
   stream_fifo #(.Width(3 + 24 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
     .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room),
     .data_i({epoch_q, sq_q, name_q, cmd_q.object}),
     .valid_o(note_valid), .ready_i(note_pop),
-    .data_o({oldest, oldest_sq, sq_done_name_o, inv_done_o}), .count_o(unused_notes)
+    .data_o({oldest, oldest_sq, sq_done_name, inv_done_o}), .count_o(unused_notes)
   );
+  assign sq_done_o        = {sq_done_name, iwarp_pkg::TptOk, iwarp_pkg::RdOk};
   assign ripe             = note_valid && (oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty));
   // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
   // from a register, since old_empty is the longest path of this leaf.
@@ -442,8 +443,8 @@ module tpt_update #(
       cmd_q <= cmd_i;
       if (take_inv) begin
         cmd_q.opcode <= iwarp_pkg::CmdDestroyMr;
-        cmd_q.object <= take_sq ? sq_stag_i : inv_i.stag;
-        name_q       <= sq_name_i;
+        cmd_q.object <= take_sq ? sq_i.stag : inv_i.stag;
+        name_q       <= {sq_i.qpn, sq_i.slot};
       end
       if (take_reg) begin
         cmd_q.opcode <= iwarp_pkg::CmdCreateMr;
@@ -499,7 +500,7 @@ module tpt_update #(
   end
 
   logic unused_args;
-  assign unused_args = ^{unused_bound, unused_qpn, new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
+  assign unused_args = ^{sq_i.is_reg, sq_i.pd, sq_i.base, sq_i.operands, unused_bound, unused_qpn, new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
                          args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
 
   // Simulation only: commit trace (architecture 10)

@@ -192,7 +192,7 @@ class Around final : public Port {
   static unsigned entry_bits() {  // RNIC_TPT_ENTRY_W
     const auto pbl = static_cast<unsigned>(std::bit_width(D::sizes().num_pbl - 1));
     const auto qp = static_cast<unsigned>(std::bit_width(D::sizes().num_qps - 1));
-    return 2 + qp + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + pbl;
+    return 2 + qp + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + 6 + pbl;
   }
   uint64_t due() { return hold ? ~uint64_t{0} >> 1 : dut_.now() + rng_.below(slow); }
 
