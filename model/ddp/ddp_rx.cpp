@@ -32,6 +32,7 @@ Cause tagged_cause(TptResult r) {
     case TptResult::kBounds:
       return Cause::kDdpTaggedBounds;
     case TptResult::kAlign:  // only from atomic
+    case TptResult::kBind:   // only of a registration
       break;
   }
   return Cause::kNone;
