@@ -1,4 +1,4 @@
-// PCIe interface: registers and doorbells, reads for five clients, writes for four, MSI-X.
+// PCIe interface: registers and doorbells, reads for six clients, writes for four, MSI-X.
 // Architecture 3.1 and 3.2. RTL: rtl/host_if/host_if.sv
 //
 //   HostIf h(sizes, out);   h.bar.write(m);   uint64_t v = h.bar.read(bar, offset, bytes);

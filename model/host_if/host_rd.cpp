@@ -208,7 +208,7 @@ PayloadData HostIf::Rd::take(Reader r) {
 
 std::string HostIf::Rd::waiting_for() const {
   static constexpr std::array<const char*, kReaders> kNames{"SQ fetch", "RQ fetch", "admin",
-                                                            "payload", "atomic"};
+                                                            "payload",  "atomic",   "registration"};
   std::string s;
   for (size_t r = 0; r < kReaders; ++r) {
     if (jobs_[r].empty()) continue;

@@ -21,6 +21,7 @@ HostUnit::HostUnit(Units& u)
       rq_rd_req("rq_rd_req", u.sizes.fifo_depth),
       admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
       qn1_rd_req("qn1_rd_req", u.sizes.num_qps),
+      reg_rd_req("reg_rd_req", u.sizes.fifo_depth),
       payload_req("payload_req", 2 * u.sizes.fifo_depth),  // and tpt's, of tx_xlate
       place("place", 2 * u.sizes.fifo_depth),              // and ddp's, between header and verdict
       cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr after it
@@ -36,7 +37,7 @@ HostUnit::HostUnit(Units& u)
   u.attach(wr_, StageNo::kHostWr, true);
   mmio.feeds(mmio_);
   responses_.feeds(rsp_);
-  for (auto* q : {&sq_rd_req, &rq_rd_req, &admin_rd_req, &qn1_rd_req}) q->feeds(rd_);
+  for (auto* q : {&sq_rd_req, &rq_rd_req, &admin_rd_req, &qn1_rd_req, &reg_rd_req}) q->feeds(rd_);
   payload_req.feeds(rd_);
   place.feeds(wr_);
   cq_wr.feeds(wr_);
@@ -93,10 +94,11 @@ void HostUnit::step_rd() {
 void HostUnit::send_reads() {
   const Cycle now = u_.now();
   if (now < rd_free_) return rd_.wake(rd_free_);
-  for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin, Reader::kQn1}) {
+  for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin, Reader::kQn1, Reader::kReg}) {
     auto& q = r == Reader::kSq    ? sq_rd_req
               : r == Reader::kRq  ? rq_rd_req
               : r == Reader::kQn1 ? qn1_rd_req
+              : r == Reader::kReg ? reg_rd_req
                                   : admin_rd_req;
     while (host_.rd.can_ask(r) && q.ready()) host_.rd.ask(r, q.pop());
   }
@@ -170,8 +172,8 @@ void HostUnit::give(Reader r, Cycle whole_at) {
     if (r != Reader::kPayload)  // a long payload is released while its later pieces arrive
       rd_meter_.busy(u_.timing.path.beats(d.data.size()));
     const HostTiming& t = u_.timing.host;
-    const Cycle at = whole_at + t.rd_reorder + t.rd_release +
-                     (r == Reader::kPayload || r == Reader::kQn1 ? 0 : u_.timing.qp.fetched);
+    const bool is_fetch = r == Reader::kSq || r == Reader::kRq || r == Reader::kAdmin;
+    const Cycle at = whole_at + t.rd_reorder + t.rd_release + (is_fetch ? u_.timing.qp.fetched : 0);
     switch (r) {
       case Reader::kSq:
         u_.pass(Stream::kSqRdHdr, at - u_.timing.qp.fetched);
@@ -191,9 +193,13 @@ void HostUnit::give(Reader r, Cycle whole_at) {
         u_.pass(Stream::kQn1RdHdr, at);
         u_.atomic->qn1_rd.push({d.hdr.status, std::move(d.data)}, at);
         break;
+      case Reader::kReg:
+        u_.pass(Stream::kRegRdHdr, at);
+        u_.tpt->reg_rd.push({d.hdr.status, std::move(d.data)}, at);
+        break;
     }
-    const bool waiting = !payload_req.empty() || !qn1_rd_req.empty() || !sq_rd_req.empty() ||
-                         !rq_rd_req.empty() || !admin_rd_req.empty();
+    const bool waiting = !payload_req.empty() || !qn1_rd_req.empty() || !reg_rd_req.empty() ||
+                         !sq_rd_req.empty() || !rq_rd_req.empty() || !admin_rd_req.empty();
     if (waiting) rd_.wake(u_.now() + 1);  // room for one more request
   }
 }
@@ -335,8 +341,8 @@ spec::UnitCount HostUnit::count() const {
 std::string HostUnit::waiting_for() const {
   std::string s = host_.rd.waiting_for() + place.describe() + cq_wr.describe() +
                   admin_wr.describe() + word_wr.describe() + qn1_rd_req.describe() +
-                  payload_req.describe() + sq_rd_req.describe() + rq_rd_req.describe() +
-                  mmio.describe();
+                  reg_rd_req.describe() + payload_req.describe() + sq_rd_req.describe() +
+                  rq_rd_req.describe() + mmio.describe();
   if (writing_ && !u_.world.can_dma_write()) s += "host_if: waits for posted credit\n";
   if (!u_.world.can_dma_read()) s += "host_if: waits for non-posted credit\n";
   return s;

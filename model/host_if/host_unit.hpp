@@ -14,7 +14,7 @@ class HostUnit final : private HostIf::Out {
  public:
   explicit HostUnit(Units& u);
   Queue<MmioAccess> mmio;
-  Queue<MemRead> sq_rd_req, rq_rd_req, admin_rd_req, qn1_rd_req;
+  Queue<MemRead> sq_rd_req, rq_rd_req, admin_rd_req, qn1_rd_req, reg_rd_req;
   Queue<PayloadFetch> payload_req;
   Queue<Place> place;
   Queue<spec::CqWr> cq_wr;

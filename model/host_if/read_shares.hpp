@@ -6,16 +6,17 @@
 
 namespace rnic::model {
 
-enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload, kQn1 };
-inline constexpr size_t kReaders = 5;
+enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload, kQn1, kReg };
+inline constexpr size_t kReaders = 6;
 
 /// Tags of each Reader. Every client owns at least one, so that none can starve another; qn1's
 /// share is taken first, and payload gets the rest.
 constexpr std::array<uint32_t, kReaders> read_shares(uint32_t rd_tags) {
   const uint32_t qn1 = rd_tags >= 128 ? 64 : 1, rest = rd_tags - qn1;
   const bool many = rest >= 64;
-  const uint32_t sq = many ? rest / 4 : 1, rq = many ? rest / 8 : 1, admin = many ? 2 : 1;
-  return {sq, rq, admin, rest - sq - rq - admin, qn1};
+  const uint32_t sq = many ? rest / 4 : 1, rq = many ? rest / 8 : 1, admin = many ? 2 : 1,
+                 reg = many ? 4 : 1;
+  return {sq, rq, admin, rest - sq - rq - admin - reg, qn1, reg};
 }
 
 }  // namespace rnic::model

@@ -47,6 +47,8 @@ enum class Stream : uint8_t {
   kQn1Extent,
   kQn1RdReq,
   kQn1RdHdr,
+  kRegRdReq,
+  kRegRdHdr,
   kWordWr,
   kWordDone,
   kAtomicRsp,
@@ -62,8 +64,8 @@ inline constexpr std::array kTappedStreams = {
     "tx_ulpdu_hdr",   "tx_fpdu_hdr",  "rx_fpdu_hdr", "rx_ulpdu_hdr", "rq_take_req",   "rq_take_rsp",
     "rx_xlate",       "rx_xlate_rsp", "rx_segment",  "rx_verdict",   "place_hdr",     "resp_check",
     "resp_check_rsp", "atomic_req",   "qn1_xlate",   "qn1_extent",   "qn1_rd_req",    "qn1_rd_hdr",
-    "word_wr",        "word_done",    "atomic_rsp",  "wr_done",      "rx_done",       "res_done",
-    "cqe_req",        "cq_wr"};
+    "reg_rd_req",     "reg_rd_hdr",   "word_wr",     "word_done",    "atomic_rsp",    "wr_done",
+    "rx_done",        "res_done",     "cqe_req",     "cq_wr"};
 static_assert(kTappedStreams.size() == static_cast<size_t>(Stream::kCqWr) + 1);
 
 class StreamTap {

@@ -35,6 +35,7 @@ enum class Purpose : uint8_t {
   kMsix,
   kAdminWrite,
   kQn1,  // read of an old value, for an atomic
+  kReg,  // page list of a fast registration
   kWord  // store of 8 bytes
 };
 

@@ -3,8 +3,8 @@
 //   mmio_req --> [ doorbell ] --> qp_doorbell, cq_doorbell
 //                     +--> [ bar ] --> dev_cfg, admin_doorbell, eq_doorbell; table of [ msix ]
 //                             +--> [ order ] --> mmio_rsp, after the posted writes accepted before
-//   sq_rd, rq_rd, admin_rd, qn1_rd, payload with tx_extent
-//                      --> [ rd: gather x 5, reorder, release x 5 ] <--> dma_rd_req, dma_rd_rsp
+//   sq_rd, rq_rd, admin_rd, qn1_rd, reg_rd, payload with tx_extent
+//                      --> [ rd: gather x 6, reorder, release x 6 ] <--> dma_rd_req, dma_rd_rsp
 //   place, admin_wr, word_wr --> [ wr: arb, cut, realign ] --> dma_wr
 //   cq_wr --> [ msix ] --------------^           +--> place_done, wr_retired, word_done
 //
@@ -144,6 +144,16 @@ module host_if (
   output logic                       word_done_valid_o,
   input  logic                       word_done_ready_i,
   output iwarp_pkg::word_done_t      word_done_o,
+  // from and to tpt: page lists of fast registrations
+  input  logic                       reg_rd_req_valid_i,
+  output logic                       reg_rd_req_ready_o,
+  input  iwarp_pkg::reg_rd_req_t     reg_rd_req_i,
+  output logic                       reg_rd_hdr_valid_o,
+  input  logic                       reg_rd_hdr_ready_i,
+  output iwarp_pkg::reg_rd_hdr_t     reg_rd_hdr_o,
+  output logic                       reg_rd_valid_o,
+  input  logic                       reg_rd_ready_i,
+  output iwarp_pkg::beat_t           reg_rd_o,
   // to cq: a doorbell was accepted; it follows on cq_doorbell
   output logic                       cq_given_o,
   // from cq
@@ -276,10 +286,10 @@ module host_if (
   );
 
   // Reads.
-  logic [4:0] hdr_valid, beat_valid;
-  logic [5*iwarp_pkg::PayloadHdrWidth-1:0] hdrs;
-  logic [5*iwarp_pkg::BeatWidth-1:0]       beats;
-  iwarp_pkg::payload_hdr_t sq_hdr, rq_hdr, admin_hdr, qn1_hdr;
+  logic [5:0] hdr_valid, beat_valid;
+  logic [6*iwarp_pkg::PayloadHdrWidth-1:0] hdrs;
+  logic [6*iwarp_pkg::BeatWidth-1:0]       beats;
+  iwarp_pkg::payload_hdr_t sq_hdr, rq_hdr, admin_hdr, qn1_hdr, reg_hdr;
   logic [2:0] rd_client;
   logic       unused_hdrs;
 
@@ -287,27 +297,31 @@ module host_if (
     .clk_i, .rst_ni, .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .cpl_timeout_i(cpl_timeout), .placed_i(placed_o),
     .sq_rd_req_valid_i, .sq_rd_req_ready_o, .sq_rd_req_i, .rq_rd_req_valid_i, .rq_rd_req_ready_o, .rq_rd_req_i,
     .admin_rd_req_valid_i, .admin_rd_req_ready_o, .admin_rd_req_i,
-    .qn1_rd_req_valid_i, .qn1_rd_req_ready_o, .qn1_rd_req_i,
+    .qn1_rd_req_valid_i, .qn1_rd_req_ready_o, .qn1_rd_req_i, .reg_rd_req_valid_i, .reg_rd_req_ready_o, .reg_rd_req_i,
     .payload_req_valid_i, .payload_req_ready_o, .payload_req_i, .tx_extent_valid_i, .tx_extent_ready_o, .tx_extent_i,
     .hdr_valid_o(hdr_valid),
-    .hdr_ready_i({qn1_rd_hdr_ready_i, payload_hdr_ready_i, admin_rd_hdr_ready_i, rq_rd_hdr_ready_i, sq_rd_hdr_ready_i}),
+    .hdr_ready_i({reg_rd_hdr_ready_i, qn1_rd_hdr_ready_i, payload_hdr_ready_i, admin_rd_hdr_ready_i, rq_rd_hdr_ready_i,
+                  sq_rd_hdr_ready_i}),
     .hdr_o(hdrs), .beat_valid_o(beat_valid),
-    .beat_ready_i({qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}), .beat_o(beats),
-     .rd_retired_valid_o, .rd_retired_ready_i, .rd_retired_o,
+    .beat_ready_i({reg_rd_ready_i, qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}),
+    .beat_o(beats),
+    .rd_retired_valid_o, .rd_retired_ready_i, .rd_retired_o,
     .dma_rd_req_valid_o, .dma_rd_req_ready_i, .dma_rd_req_o, .dma_rd_client_o(rd_client),
     .dma_rd_rsp_valid_i, .dma_rd_rsp_i, .dma_error_o(dma_error), .cpl_bad_o(cpl_bad)
   );
   assign dma_rd_rsp_ready_o = 1'b1;
 
-  assign {qn1_rd_hdr_valid_o, payload_hdr_valid_o, admin_rd_hdr_valid_o, rq_rd_hdr_valid_o, sq_rd_hdr_valid_o} = hdr_valid;
-  assign {qn1_rd_valid_o, payload_valid_o, admin_rd_valid_o, rq_rd_valid_o, sq_rd_valid_o} = beat_valid;
-  assign {qn1_hdr, payload_hdr_o, admin_hdr, rq_hdr, sq_hdr} = hdrs;
-  assign {qn1_rd_o, payload_o, admin_rd_o, rq_rd_o, sq_rd_o} = beats;
+  assign {reg_rd_hdr_valid_o, qn1_rd_hdr_valid_o, payload_hdr_valid_o, admin_rd_hdr_valid_o, rq_rd_hdr_valid_o,
+          sq_rd_hdr_valid_o} = hdr_valid;
+  assign {reg_rd_valid_o, qn1_rd_valid_o, payload_valid_o, admin_rd_valid_o, rq_rd_valid_o, sq_rd_valid_o} = beat_valid;
+  assign {reg_hdr, qn1_hdr, payload_hdr_o, admin_hdr, rq_hdr, sq_hdr} = hdrs;
+  assign {reg_rd_o, qn1_rd_o, payload_o, admin_rd_o, rq_rd_o, sq_rd_o} = beats;
   assign sq_rd_hdr_o    = {sq_hdr.status, sq_hdr.length[12:0]};
   assign rq_rd_hdr_o    = {rq_hdr.status, rq_hdr.length[12:0]};
   assign admin_rd_hdr_o = {admin_hdr.status, admin_hdr.length[12:0]};
   assign qn1_rd_hdr_o   = {qn1_hdr.status, qn1_hdr.length[12:0]};
-  assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr, qn1_hdr};
+  assign reg_rd_hdr_o   = {reg_hdr.status, reg_hdr.length[12:0]};
+  assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr, qn1_hdr, reg_hdr};
 
   // Counters: items are accepted MMIO requests and sent DMA requests.
   logic rd_moved, wr_moved, req_moved;
@@ -319,17 +333,18 @@ module host_if (
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved)),
     .busy_i(rd_moved || wr_moved || req_moved || dma_rd_rsp_valid_i ||
-            |(beat_valid & {qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i})),
+            |(beat_valid & {reg_rd_ready_i, qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i,
+                            sq_rd_ready_i})),
     .stalled_i(|({mmio_rsp_valid_o, dma_rd_req_valid_o, dma_wr_valid_o, qp_doorbell_valid_o, cq_doorbell_valid_o,
                   eq_doorbell_valid_o, admin_doorbell_valid_o, sq_rd_hdr_valid_o, sq_rd_valid_o, rq_rd_hdr_valid_o,
                   rq_rd_valid_o, admin_rd_hdr_valid_o, admin_rd_valid_o, payload_hdr_valid_o, payload_valid_o,
                   rd_retired_valid_o, place_done_valid_o, wr_retired_valid_o, qn1_rd_hdr_valid_o, qn1_rd_valid_o,
-                  word_done_valid_o} &
+                  reg_rd_hdr_valid_o, reg_rd_valid_o, word_done_valid_o} &
                  ~{mmio_rsp_ready_i, dma_rd_req_ready_i, dma_wr_ready_i, qp_doorbell_ready_i, cq_doorbell_ready_i,
                    eq_doorbell_ready_i, admin_doorbell_ready_i, sq_rd_hdr_ready_i, sq_rd_ready_i, rq_rd_hdr_ready_i,
                    rq_rd_ready_i, admin_rd_hdr_ready_i, admin_rd_ready_i, payload_hdr_ready_i, payload_ready_i,
                    rd_retired_ready_i, place_done_ready_i, wr_retired_ready_i, qn1_rd_hdr_ready_i, qn1_rd_ready_i,
-                   word_done_ready_i})),
+                   reg_rd_hdr_ready_i, reg_rd_ready_i, word_done_ready_i})),
     .count_o
   );
 

@@ -1,9 +1,9 @@
-// host_if_rd: DMA reads of five clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload, 4 qn1_rd.
+// host_if_rd: DMA reads of six clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload, 4 qn1_rd, 5 reg_rd.
 //
-//   sq, rq, admin, qn1 requests --> FIFO --> fork --> [ gather ] --+
-//   payload_req --> FIFO --> watermark ------------>  [ gather ] --+--> round robin --> dma_rd_req
-//   tx_extent ----> FIFO -------------------------->      ^
-//                                                         | ends
+//   sq, rq, admin, qn1, reg requests --> FIFO --> fork --> [ gather ] --+
+//   payload_req --> FIFO --> watermark ----------------->  [ gather ] --+--> round robin --> dma_rd_req
+//   tx_extent ----> FIFO ------------------------------->      ^
+//                                                              | ends
 //   dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
 //                        +--> [ release ] --> hdr, beats
 //
@@ -45,6 +45,10 @@ module host_if_rd (
   input  logic                      qn1_rd_req_valid_i,
   output logic                      qn1_rd_req_ready_o,
   input  iwarp_pkg::qn1_rd_req_t    qn1_rd_req_i,
+  // from tpt
+  input  logic                      reg_rd_req_valid_i,
+  output logic                      reg_rd_req_ready_o,
+  input  iwarp_pkg::reg_rd_req_t    reg_rd_req_i,
   // from ddp and tpt
   input  logic                      payload_req_valid_i,
   output logic                      payload_req_ready_o,
@@ -53,12 +57,12 @@ module host_if_rd (
   output logic                      tx_extent_ready_o,
   input  iwarp_pkg::extent_t        tx_extent_i,
   // to the clients, in their order above
-  output logic [4:0]                hdr_valid_o,
-  input  logic [4:0]                hdr_ready_i,
-  output logic [5*iwarp_pkg::PayloadHdrWidth-1:0] hdr_o,
-  output logic [4:0]                beat_valid_o,
-  input  logic [4:0]                beat_ready_i,
-  output logic [5*iwarp_pkg::BeatWidth-1:0] beat_o,
+  output logic [5:0]                hdr_valid_o,
+  input  logic [5:0]                hdr_ready_i,
+  output logic [6*iwarp_pkg::PayloadHdrWidth-1:0] hdr_o,
+  output logic [5:0]                beat_valid_o,
+  input  logic [5:0]                beat_ready_i,
+  output logic [6*iwarp_pkg::BeatWidth-1:0] beat_o,
   // to tpt
   output logic                      rd_retired_valid_o,
   input  logic                      rd_retired_ready_i,
@@ -73,15 +77,16 @@ module host_if_rd (
   output logic                      dma_error_o,
   output logic [2:0]                cpl_bad_o      // to the counters: timed out, malformed, unexpected
 );
-  localparam int unsigned N            = 5;
+  localparam int unsigned N            = 6;
   localparam int unsigned Qn1Tags      = rnic_pkg::RdTags >= 128 ? 64 : 1;
   localparam int unsigned OtherTags    = rnic_pkg::RdTags - Qn1Tags;
   localparam bit          Many         = OtherTags >= 64;
   localparam int unsigned SqTags       = Many ? OtherTags / 4 : 1;
   localparam int unsigned RqTags       = Many ? OtherTags / 8 : 1;
   localparam int unsigned AdminTags    = Many ? 2 : 1;
-  localparam int unsigned PayloadTags  = OtherTags - SqTags - RqTags - AdminTags;
-  if (PayloadTags == 0) $fatal(1, "host_if_rd %m: RdTags must be at least 5");
+  localparam int unsigned RegTags      = Many ? 4 : 1;
+  localparam int unsigned PayloadTags  = OtherTags - SqTags - RqTags - AdminTags - RegTags;
+  if (PayloadTags == 0) $fatal(1, "host_if_rd %m: RdTags must be at least 6");
   // A payload packet of 65,535 bytes is released whole, so it needs at least 1024 words.
   localparam int unsigned PayloadWords = rnic_pkg::RdBuffer > 1024 ? 1 << $clog2(rnic_pkg::RdBuffer) : 1024;
   localparam int unsigned SmallWords   = Many ? 128 : 64;
@@ -96,16 +101,19 @@ module host_if_rd (
   logic [N*ExtW-1:0]   exts;
 
   // Small clients: a request is a packet of one extent.
-  logic [3:0]                            small_valid, small_ready, one_valid, one_ready;
-  logic [4*iwarp_pkg::RdReqWidth-1:0]    small_in, one;
-  logic [4*FifoW-1:0]                    unused_small;
+  localparam int unsigned Small = N - 1;
+  logic [Small-1:0]                       small_valid, small_ready, one_valid, one_ready;
+  logic [Small*iwarp_pkg::RdReqWidth-1:0] small_in, one;
+  logic [Small*FifoW-1:0]                 unused_small;
 
-  assign small_valid = {qn1_rd_req_valid_i, admin_rd_req_valid_i, rq_rd_req_valid_i, sq_rd_req_valid_i};
-  assign {qn1_rd_req_ready_o, admin_rd_req_ready_o, rq_rd_req_ready_o, sq_rd_req_ready_o} = small_ready;
-  assign small_in    = {qn1_rd_req_i, admin_rd_req_i, rq_rd_req_i, sq_rd_req_i};
+  assign small_valid = {reg_rd_req_valid_i, qn1_rd_req_valid_i, admin_rd_req_valid_i, rq_rd_req_valid_i,
+                        sq_rd_req_valid_i};
+  assign {reg_rd_req_ready_o, qn1_rd_req_ready_o, admin_rd_req_ready_o, rq_rd_req_ready_o,
+          sq_rd_req_ready_o} = small_ready;
+  assign small_in    = {reg_rd_req_i, qn1_rd_req_i, admin_rd_req_i, rq_rd_req_i, sq_rd_req_i};
 
-  for (genvar c = 0; c < 4; c++) begin : gen_small
-    localparam int unsigned At = c == 3 ? 4 : c;   // client
+  for (genvar c = 0; c < Small; c++) begin : gen_small
+    localparam int unsigned At = c < 3 ? c : c + 1;   // client
     stream_fifo #(.Width(iwarp_pkg::RdReqWidth), .Depth(rnic_pkg::FifoDepth)) u_reqs (
       .clk_i, .rst_ni,
       .valid_i(small_valid[c]), .ready_o(small_ready[c]),
@@ -150,7 +158,7 @@ module host_if_rd (
     else         reached_q <= head_valid && placed_i >= head.watermark && !(pkt_valid[3] && pkt_ready[3]);
   end
 
-  // The five clients.
+  // The six clients.
   localparam int unsigned ReqW  = iwarp_pkg::DmaRdReqWidth + PosW;
   localparam int unsigned ReadW = WordW + 7 + 1;
   logic [N-1:0]       req_valid, req_ready, read_valid, read_ready, retired, retired_epoch, beat_push;
@@ -164,11 +172,12 @@ module host_if_rd (
 
   for (genvar c = 0; c < N; c++) begin : gen_client
     localparam int unsigned Tags  = c == 0 ? SqTags : c == 1 ? RqTags : c == 2 ? AdminTags :
-                                    c == 3 ? PayloadTags : Qn1Tags;
+                                    c == 3 ? PayloadTags : c == 4 ? Qn1Tags : RegTags;
     localparam int unsigned First = c == 0 ? 0 : c == 1 ? SqTags : c == 2 ? SqTags + RqTags :
-                                    c == 3 ? SqTags + RqTags + AdminTags : OtherTags;
+                                    c == 3 ? SqTags + RqTags + AdminTags :
+                                    c == 4 ? OtherTags - RegTags : rnic_pkg::RdTags - RegTags;
     localparam int unsigned Words = c == 3 ? PayloadWords : SmallWords;
-    localparam int unsigned Base  = c == 3 ? 0 : PayloadWords + (c == 4 ? 3 : c) * SmallWords;
+    localparam int unsigned Base  = c == 3 ? 0 : PayloadWords + (c < 3 ? c : c - 1) * SmallWords;
     logic                    whole_valid, whole_ready, freed;
     logic [$clog2(Words):0]   freed_words;
     iwarp_pkg::payload_hdr_t whole, hdr;
@@ -264,7 +273,7 @@ module host_if_rd (
   end
 
   logic unused_retired;
-  assign unused_retired = ^{retired[4], retired[2:0], retired_epoch[4], retired_epoch[2:0]};
+  assign unused_retired = ^{retired[5:4], retired[2:0], retired_epoch[5:4], retired_epoch[2:0]};
   host_if_retire u_retire (
     .clk_i, .rst_ni, .pulse_i(retired[3]), .epoch_i(retired_epoch[3]),
     .valid_o(rd_retired_valid_o), .ready_i(rd_retired_ready_i), .epoch_o(rd_retired_o.epoch)

@@ -7,7 +7,7 @@
 //                        +--> late: a read has timed out ------------^
 //   read port: word --> [ all lanes ] --> 64 bytes in the next cycle
 //
-// The buffer is PayloadWords (payload's ring, from word 0), then 4 rings of SmallWords.
+// The buffer is PayloadWords (payload's ring, from word 0), then 5 rings of SmallWords.
 // Invariants:
 //  1. Pieces may be cut anywhere, and come in any order between tags. Pieces of one tag come in
 //     order.
@@ -57,7 +57,7 @@ module host_if_reorder #(
   input  logic [WordW-1:0]        read_word_i,
   output logic [511:0]            read_data_o
 );
-  localparam int unsigned Depth  = PayloadWords + 4 * SmallWords;
+  localparam int unsigned Depth  = PayloadWords + 5 * SmallWords;
   localparam int unsigned DepthW = $clog2(Depth);
   localparam int unsigned SlotW  = $clog2(Tags);
   localparam int unsigned BigW   = $clog2(PayloadWords);

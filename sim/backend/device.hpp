@@ -30,13 +30,14 @@ enum class Client : uint8_t {
   kMsix,
   kAdminWrite,
   kQn1,   ///< read of an old value, for an atomic
+  kReg,   ///< read of a page list, for a fast registration
   kWord,  ///< store of 8 bytes: atomic, Atomic Write, result of an atomic
   kUnknown
 };
 inline std::string_view to_string(Client client) {
-  constexpr std::string_view kNames[] = {"sq_fetch", "rq_fetch", "admin",  "payload",
-                                         "place",    "cq",       "msix",   "admin_write",
-                                         "qn1",      "word",     "unknown"};
+  constexpr std::string_view kNames[] = {"sq_fetch", "rq_fetch", "admin", "payload",
+                                         "place",    "cq",       "msix",  "admin_write",
+                                         "qn1",      "reg",      "word",  "unknown"};
   return kNames[static_cast<size_t>(client)];
 }
 

@@ -31,6 +31,8 @@ Client client_of(model::Purpose p) {
       return Client::kAdminWrite;
     case model::Purpose::kQn1:
       return Client::kQn1;
+    case model::Purpose::kReg:
+      return Client::kReg;
     case model::Purpose::kWord:
       return Client::kWord;
   }

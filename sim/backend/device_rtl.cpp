@@ -392,10 +392,12 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     o.cycle_done();
   }
 
-  // The commits number the clients of reads and of writes separately. Those of atomic have numbers
-  // of their own.
+  // The commits number the clients of reads and of writes separately. Those of atomic and of
+  // registrations have numbers of their own.
   static Client client_of(const spec::DmaRdReqCommit& c) {
-    return c.client == 4 ? Client::kQn1 : static_cast<Client>(c.client);
+    return c.client == 4   ? Client::kQn1
+           : c.client == 5 ? Client::kReg
+                           : static_cast<Client>(c.client);
   }
   static Client client_of(const spec::DmaWrCommit& c) {
     return c.client == 3 ? Client::kWord : static_cast<Client>(c.client);

@@ -54,7 +54,7 @@ void Ordering::dma_read(const DmaRead& r) {
   port_.read(r);
   if (r.client == Client::kPayload) {
     payload_.read(r);
-  } else if (r.client != Client::kQn1) {
+  } else if (r.client != Client::kQn1 && r.client != Client::kReg) {
     rings_.read(r);
   }
 }

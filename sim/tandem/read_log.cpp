@@ -22,6 +22,8 @@ std::string_view name_of(Client c) {
       return "payload";
     case Client::kQn1:
       return "atomic";
+    case Client::kReg:
+      return "registration";
     default:
       return "no reader";
   }
@@ -38,6 +40,7 @@ void ReadLog::reset() {
   payload_.clear();
   admin_.clear();
   qn1_.clear();
+  reg_.clear();
   ring_reads_.clear();
   for (auto& r : ring_) r.clear();
   for (auto& a : asked_) a.clear();
@@ -339,7 +342,7 @@ std::string ReadLog::near(Client client, uint64_t address, uint32_t length) cons
 
 std::string ReadLog::for_nothing() const {
   std::string s;
-  for (const auto* list : {&payload_, &admin_, &qn1_}) {
+  for (const auto* list : {&payload_, &admin_, &qn1_, &reg_}) {
     for (const Read& r : *list) {
       if (!r.done) continue;
       for (const Span& u : r.unused)
@@ -352,7 +355,7 @@ std::string ReadLog::for_nothing() const {
 
 std::string ReadLog::left_over() const {
   std::string s = for_nothing();
-  for (const auto* list : {&payload_, &admin_, &qn1_, &ring_reads_}) {
+  for (const auto* list : {&payload_, &admin_, &qn1_, &reg_, &ring_reads_}) {
     for (const Read& r : *list) {
       if (!r.done)
         s += fmt::format("{}: the read of {} bytes from {:#x} is not answered\n", name_of(r.client),

@@ -6,8 +6,8 @@
 //   auto got = log.take(Client::kPayload, address, length);    // when the follower needs it
 //   if (got.state == ReadLog::State::kNever) ...     // a mismatch: the RTL cannot know these bytes
 //
-// payload, admin, qn1: each read feeds one use. A byte is served from the oldest read of it that is
-// not used, and uses that read up. What is unused at a quiet point was read for nothing.
+// payload, admin, qn1, reg: each read feeds one use. A byte is served from the oldest read of it
+// that is not used, and uses that read up. What is unused at a quiet point was read for nothing.
 //
 // sq, rq: a unit of a ring is served from its newest read, any number of times.
 // - A unit that was read, was not used and is read again must hold the same bytes (the host may not
@@ -68,8 +68,8 @@ class ReadLog {
   /// The first contradiction: a tag used twice, a completion without a read, too few or too many
   /// bytes, a changed WQE unit that was not used. Empty if there is none.
   const std::string& contradiction() const { return contradiction_; }
-  /// Payload, admin and qn1 bytes that were read and not used, one line each. Empty if there are
-  /// none.
+  /// Payload, admin, qn1 and reg bytes that were read and not used, one line each. Empty if there
+  /// are none.
   std::string for_nothing() const;
   /// The same, and outstanding reads, and fetches whose reads have not been made.
   std::string left_over() const;
@@ -124,10 +124,16 @@ class ReadLog {
   };
   static bool is_ring(Client c) { return c == Client::kSqFetch || c == Client::kRqFetch; }
   std::list<Read>& queue(Client c) {
-    return c == Client::kAdmin ? admin_ : c == Client::kQn1 ? qn1_ : payload_;
+    return c == Client::kAdmin ? admin_
+           : c == Client::kQn1 ? qn1_
+           : c == Client::kReg ? reg_
+                               : payload_;
   }
   const std::list<Read>& queue(Client c) const {
-    return c == Client::kAdmin ? admin_ : c == Client::kQn1 ? qn1_ : payload_;
+    return c == Client::kAdmin ? admin_
+           : c == Client::kQn1 ? qn1_
+           : c == Client::kReg ? reg_
+                               : payload_;
   }
   Taken find(Client client, uint64_t address, uint32_t length, std::vector<Part>* parts) const;
   Taken find_unit(Client client, uint64_t address, uint32_t length) const;
@@ -139,7 +145,7 @@ class ReadLog {
 
   static constexpr size_t kSettledKept = 256;
   std::deque<Due> dues_;                          // not read whole yet, oldest first
-  std::list<Read> payload_, admin_, qn1_;         // in order of issue
+  std::list<Read> payload_, admin_, qn1_, reg_;   // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
   struct Asked {                                  // its reads are missing from `next` on
@@ -148,7 +154,7 @@ class ReadLog {
   };
   std::array<std::deque<Asked>, 2> asked_;
   std::array<Read*, 256> open_{};  // by tag
-  std::array<uint64_t, 11> taken_{};
+  std::array<uint64_t, static_cast<size_t>(Client::kUnknown) + 1> taken_{};
   uint64_t serial_ = 0;
   bool bus_master_ = true;
   std::string contradiction_;

@@ -58,6 +58,9 @@ struct HostIfDut : RtlDut<V> {
   StreamIn<spec::Qn1RdReq> qn1_rd_req = RNIC_IN(*this, qn1_rd_req, spec::Qn1RdReq);
   StreamOut<spec::Qn1RdHdr> qn1_rd_hdr = RNIC_OUT(*this, qn1_rd_hdr, spec::Qn1RdHdr);
   PacketOut qn1_rd = RNIC_PACKET_OUT(*this, qn1_rd);
+  StreamIn<spec::RegRdReq> reg_rd_req = RNIC_IN(*this, reg_rd_req, spec::RegRdReq);
+  StreamOut<spec::RegRdHdr> reg_rd_hdr = RNIC_OUT(*this, reg_rd_hdr, spec::RegRdHdr);
+  PacketOut reg_rd = RNIC_PACKET_OUT(*this, reg_rd);
   StreamIn<spec::WordWr> word_wr = RNIC_IN(*this, word_wr, spec::WordWr);
   StreamOut<spec::WordDone> word_done = RNIC_OUT(*this, word_done, spec::WordDone);
 
@@ -66,7 +69,7 @@ struct HostIfDut : RtlDut<V> {
     const bool tlp_end = dma_wr.taken() && dma_wr.items().back().last != 0;
     return {{.busy = request || answer || dma_wr.taken() || payload.beat_taken() ||
                      admin_rd.beat_taken() || rq_rd.beat_taken() || sq_rd.beat_taken() ||
-                     qn1_rd.beat_taken(),
+                     qn1_rd.beat_taken() || reg_rd.beat_taken(),
              .items = uint64_t{dma_rd_req.taken()} + tlp_end + mmio_req.taken()}};
   }
   void configure(const spec::PcieCfg& cfg) {

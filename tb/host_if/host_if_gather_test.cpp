@@ -22,7 +22,7 @@ using namespace rnic;  // NOLINT: a test
 
 struct Payload {  // the payload client of host_if_rd
   using V = VHostIfGather;
-  static constexpr unsigned kTags = 78, kTagBase = 50, kWords = 1024, kWordBase = 0;
+  static constexpr unsigned kTags = 74, kTagBase = 50, kWords = 1024, kWordBase = 0;
 };
 struct Few {  // a ring that is always nearly full
   using V = VHostIfGatherFew;

@@ -43,6 +43,9 @@ struct HostIfModelDut : PacedDut {
   PacedIn<spec::RdReq> admin_rd_req{*this, "admin_rd_req"};
   PacedOut<spec::RdHdr> admin_rd_hdr{*this, "admin_rd_hdr"};
   PacedPacketOut admin_rd{*this, "admin_rd"};
+  PacedIn<spec::RegRdReq> reg_rd_req{*this, "reg_rd_req"};
+  PacedOut<spec::RegRdHdr> reg_rd_hdr{*this, "reg_rd_hdr"};
+  PacedPacketOut reg_rd{*this, "reg_rd"};
   PacedIn<spec::PayloadReq> payload_req{*this, "payload_req"};
   PacedIn<spec::Extent> tx_extent{*this, "tx_extent"};
   PacedOut<spec::PayloadHdr> payload_hdr{*this, "payload_hdr"};
@@ -101,6 +104,7 @@ struct HostIfModelDut : PacedDut {
     give(model::Reader::kSq, sq_rd_hdr, sq_rd);
     give(model::Reader::kRq, rq_rd_hdr, rq_rd);
     give(model::Reader::kAdmin, admin_rd_hdr, admin_rd);
+    give(model::Reader::kReg, reg_rd_hdr, reg_rd);
     give(model::Reader::kPayload, payload_hdr, payload);
   }
 
@@ -252,6 +256,7 @@ struct HostIfModelDut : PacedDut {
     ask(Reader::kSq, sq_rd_req);
     ask(Reader::kRq, rq_rd_req);
     ask(Reader::kAdmin, admin_rd_req);
+    ask(Reader::kReg, reg_rd_req);
     tx_extents_.add(tx_extent);
     if (payload_req.offers() && !tx_extents_.whole.empty() && !fetches_.full())
       fetches_.push({.hdr = payload_req.pop(), .extents = tx_extents_.pop()});

@@ -25,6 +25,7 @@ class HostIfQn1Test : public testing::Test {
   static constexpr uint64_t kSmall = Root::kBase + (3U << 20);  // written by cq and admin
   static constexpr uint64_t kWords = kSmall + (1U << 19);       // written by word_wr
   static constexpr unsigned kTags = D::kMinimum ? 1 : 64;       // of qn1
+  static constexpr unsigned kRegTags = D::kMinimum ? 1 : 4;
 
   D dut;
   base::Rng rng = test_rng("test");
@@ -266,7 +267,7 @@ TYPED_TEST(HostIfQn1Test, AnswersAndWordsAtRandom) {
 }
 
 /// Old values come in the order of their requests, although the root completes them in any order.
-/// Reads of sq and payload run concurrently. qn1 has its own client code and tags.
+/// Reads of sq, reg and payload run concurrently. qn1 and reg have their own client codes and tags.
 TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
   each_pace([this](Pace pace) {
     auto& d = this->dut;
@@ -284,6 +285,7 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
       if (i % 5 == 0) {
         d.payload_req.put({.length = 900});
         d.tx_extent.put({.address = TestFixture::kRead + i, .length = 900, .last = 1});
+        d.reg_rd_req.put({.address = TestFixture::kRead + 8 * i, .length = 700});
       }
       if (rng.percent(20)) d.cycles(rng.below(40));
     }
@@ -293,11 +295,12 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
     EXPECT_TRUE(d.qn1_rd.empty());
     EXPECT_EQ(d.sq_rd.size(), 100U);
     EXPECT_EQ(d.payload.size(), 60U);
-    const unsigned first = TypeParam::kMinimum ? 7 : 128;
+    EXPECT_EQ(d.reg_rd.size(), 60U);
+    const unsigned first = TypeParam::kMinimum ? 6 : 124, reg = first + TestFixture::kTags;
     uint64_t of_qn1 = 0;
     for (const auto& [client, r] : this->root.requests) {
-      EXPECT_LE(client, 4U);
-      EXPECT_EQ(client == 4, r.tag >= first) << "client " << client << ", tag " << int{r.tag};
+      const unsigned want = r.tag >= reg ? 5 : r.tag >= first ? 4 : 0;
+      EXPECT_EQ(client < 4 ? 0 : client, want) << "client " << client << ", tag " << int{r.tag};
       of_qn1 += client == 4;
     }
     EXPECT_GE(of_qn1, count);  // a read across 4 KiB is two
@@ -317,6 +320,28 @@ TYPED_TEST(HostIfQn1Test, AllTagsAreOutstanding) {
   EXPECT_EQ(this->root.outstanding(), TestFixture::kTags + 1);
   this->root.hold(false);
   this->check_reads();
+  EXPECT_EQ(d.sq_rd.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
+}
+
+/// The reads of page lists use 4 tags (one in the minimum build); all other clients go on meanwhile.
+TYPED_TEST(HostIfQn1Test, PageListsHaveTheirTags) {
+  auto& d = this->dut;
+  this->start({0, 0});
+  this->root.hold(true);
+  for (unsigned i = 0; i < 12; i++)
+    d.reg_rd_req.put({.address = TestFixture::kRead + 4096 * i, .length = 4096});
+  d.cycles(400);
+  EXPECT_EQ(this->root.outstanding(), TestFixture::kRegTags);
+  this->read_word(TestFixture::kRead);
+  d.sq_rd_req.put({.address = TestFixture::kRead, .length = 64});
+  d.cycles(50);
+  EXPECT_EQ(this->root.outstanding(), TestFixture::kRegTags + 2);
+  this->root.hold(false);
+  this->check_reads();
+  for (unsigned i = 0; i < 12; i++) {
+    EXPECT_EQ(d.reg_rd_hdr.take().length, 4096U);
+    ASSERT_EQ(d.reg_rd.take_packet().bytes, this->root.bytes(TestFixture::kRead + 4096 * i, 4096));
+  }
   EXPECT_EQ(d.sq_rd.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
 }
 

@@ -32,7 +32,7 @@ constexpr uint64_t kEndLatency = 3, kSureLatency = 4;  // the header: 4 cycles t
 template <class B>
 class HostIfReorderTest : public testing::Test {
  protected:
-  static constexpr unsigned kWords = B::kPayload + 4 * B::kSmall;
+  static constexpr unsigned kWords = B::kPayload + 5 * B::kSmall;
   struct Read {
     unsigned tag = 0, ring = 0;
     uint64_t at = 0;  // byte of the ring; does not wrap
@@ -113,7 +113,7 @@ class HostIfReorderTest : public testing::Test {
     begins = releases = true;
     rings.clear();
     rings.push_back({0, 64ULL * B::kPayload, 0, 0, 0, {}});
-    for (unsigned r = 0; r < 4; r++)
+    for (unsigned r = 0; r < 5; r++)
       rings.push_back({64ULL * (B::kPayload + r * B::kSmall), 64ULL * B::kSmall, 0, 0, 0, {}});
     for (Ring& ring : rings)  // starts near the end, at times by whole words
       ring.head = ring.tail =
@@ -176,7 +176,7 @@ class HostIfReorderTest : public testing::Test {
   void begin() {
     const size_t in_use = live.size() + held.size() + stray.size();
     if (!begins || rng.percent(pace.idle) || in_use >= std::min(most_live, B::kTags)) return;
-    Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 4)];
+    Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 5)];
     if (rng.percent(30)) {  // the next packet starts at a word boundary
       const uint64_t up = (64 - ring.head % 64) % 64;
       if (up < ring.room() && (ring.reads.empty() || up != 0)) pad(ring, up);

@@ -519,7 +519,7 @@ Result<void> Story::damaged_trouble(Qp& qp) {
 Result<void> Story::never_answered(Qp& qp) {
   constexpr uint32_t kTimeout = 2000;  // device cycles
   // The number of payload tags of the minimum build; one more read would remain for the next scene.
-  constexpr uint32_t kReads = 4;
+  constexpr uint32_t kReads = 3;
   const uint32_t before = dev_.read32(0, spec::kCplTimeoutOffset);
   dev_.write32(0, spec::kCplTimeoutOffset, kTimeout);
   shared_.spoil(side_, buffer_.bus(0), buffer_.bus(kReceives), kReads, true);

@@ -27,6 +27,7 @@ Streams streams_of(std::string_view cause, std::string_view output) {
   if (cause == "sq_fetch completion") append(s, {"sq_rd_hdr"});
   if (cause == "payload completion") append(s, {"payload_hdr"});
   if (is_old) append(s, {"qn1_rd_hdr"});
+  if (cause == "reg completion") append(s, {"reg_rd_hdr"});
   if (is_frame)
     append(s, {"rx_fpdu_hdr", "rx_ulpdu_hdr", "rq_take_req", "rq_take_rsp", "rx_xlate",
                "rx_xlate_rsp", "rx_segment", "rx_verdict"});
@@ -36,6 +37,7 @@ Streams streams_of(std::string_view cause, std::string_view output) {
   if (is_frame && (is_atomic || output == "frame" || output == "cq write"))
     append(s, {"atomic_req", "qn1_xlate", "qn1_extent"});
   if (output == "qn1 read") append(s, {"qn1_rd_req"});
+  if (output == "reg read") append(s, {"reg_rd_req"});
   if (output == "word write" || is_old) append(s, {"word_wr"});
   const bool sends = output == "payload read" || output == "frame" || output == "cq write";
   if (is_request && sends) append(s, {"wqe_check", "wqe_check_rsp", "wqe_hdr"});

@@ -30,6 +30,8 @@ std::optional<model::Reader> reader_of(sim::Client c) {
       return model::Reader::kPayload;
     case sim::Client::kQn1:
       return model::Reader::kQn1;
+    case sim::Client::kReg:
+      return model::Reader::kReg;
     default:
       return std::nullopt;
   }
@@ -170,6 +172,7 @@ nlohmann::ordered_json LimitWatch::json(const Measured& m) const {
     windows.emplace_back(of + "SQ read tags", tags(model::Reader::kSq));
     windows.emplace_back(of + "RQ read tags", tags(model::Reader::kRq));
     windows.emplace_back(of + "QN 1 read tags", tags(model::Reader::kQn1));
+    windows.emplace_back(of + "registration read tags", tags(model::Reader::kReg));
     windows.emplace_back(of + "payload read buffer", ratio(h.payload_bytes.mean(m.from, m.to),
                                                            config_.sizes[side].rd_buffer * kBeat));
     windows.emplace_back(of + "SQ prefetch",

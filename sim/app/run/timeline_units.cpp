@@ -16,8 +16,8 @@ struct Path {
 const std::vector<Path>& paths() {
   static const std::vector<Path> all = {
       {"host_if doorbell", {"mmio_req"}, {"qp_doorbell"}},
-      {"host_if read", {"sq_rd_req", "tx_extent", "qn1_rd_req"}, {"dma_rd_req"}},
-      {"host_if data", {"dma_rd_rsp"}, {"sq_rd_hdr", "payload_hdr", "qn1_rd_hdr"}},
+      {"host_if read", {"sq_rd_req", "tx_extent", "qn1_rd_req", "reg_rd_req"}, {"dma_rd_req"}},
+      {"host_if data", {"dma_rd_rsp"}, {"sq_rd_hdr", "payload_hdr", "qn1_rd_hdr", "reg_rd_hdr"}},
       {"host_if write", {"place_hdr", "cq_wr", "word_wr"}, {"dma_wr"}},
       {"qp fetch", {"qp_doorbell"}, {"sq_rd_req"}},
       {"qp issue", {"sq_rd_hdr", "wqe_check_rsp"}, {"wqe_check", "wqe_hdr"}},
