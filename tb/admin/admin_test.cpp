@@ -315,7 +315,7 @@ TYPED_TEST(AdminTest, RegionArguments) {
       .with(&AdminMrArgs::first_offset, {1, 8192, 0x80000000})
       .with(&AdminMrArgs::pages, {0, 1, 2, 0xffffffff, 0x80000003})
       .with(&AdminMrArgs::pbl_base, {pbl - 2, pbl, 0xffffffff})
-      .with(&AdminMrArgs::reserved1, {1, 0x40000000})
+      .with(&AdminMrArgs::reserved1, {1, 0x20000000})
       .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
   for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateMr, 7, a);
   // Bound to a QP: only then it may have the right to be invalidated by the peer.
@@ -360,6 +360,29 @@ TYPED_TEST(AdminTest, RegionArguments) {
   a = this->region(1, 3, 13);
   a.length = 1, a.first_offset = 8192;
   this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
+  // Kept for fast registrations: room for a power of two, nothing else, and no list is read.
+  const AdminMrArgs kept{.pd = 1, .key = 5, .log_page = 3, .pages = 8, .fast = 1};
+  Spoiled<AdminMrArgs> worse(kept);
+  worse.with(&AdminMrArgs::log_page, {2, 4, 64 + 3, 255})
+      .with(&AdminMrArgs::pages, {0, 7, 9, 0x80000008})
+      .with(&AdminMrArgs::pbl_base, {pbl - 7, pbl, 0xffffffff})
+      .with(&AdminMrArgs::rights, {1})
+      .with(&AdminMrArgs::qpn, {1})
+      .with(&AdminMrArgs::bound, {1})
+      .with(&AdminMrArgs::base_to, {1})
+      .with(&AdminMrArgs::length, {1})
+      .with(&AdminMrArgs::first_offset, {1})
+      .with(&AdminMrArgs::page_list, {8})
+      .with(&AdminMrArgs::reserved1, {1, 0x20000000})
+      .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
+  for (const auto& w : worse.all()) this->refused(Status::kBadArgument, Op::kCreateMr, slot, w);
+  ok(kept);
+  a = kept;
+  a.pbl_base = pbl - 8;
+  ok(a);
+  a = kept;
+  a.log_page = 0, a.pages = 1;
+  ok(a);
 }
 
 TYPED_TEST(AdminTest, PageLists) {

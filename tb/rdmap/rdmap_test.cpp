@@ -1155,6 +1155,62 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   });
 }
 
+// A registration goes to tpt with its operands. One that fails fails its QP, and is reported no
+// other way. A stop waits for it.
+TYPED_TEST(RdmapRtlTest, Registrations) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& d = this->dut;
+    const auto post = [&](uint8_t slot) {
+      spec::SqLocal item{
+          .qpn = kQp, .slot = slot, .stag = 0xaabbcc00U + slot, .is_reg = 1, .pd = 7, .base = 77};
+      for (unsigned i = 0; i < 32; ++i) item.operands[i] = static_cast<uint8_t>(this->rng.next());
+      d.wqe_hdr.put({.qpn = kQp,
+                     .slot = slot,
+                     .opcode = WrOpcode::kRegMr,
+                     .is_inline = 1,
+                     .length = 32,
+                     .remote_to = item.base,
+                     .remote_stag = item.stag});
+      d.wqe.put_packet(item.operands);
+      return item;
+    };
+    auto p = this->params();
+    p.pd = 7;
+    struct Row {
+      spec::RdStatus status;
+      TptResult result;
+      WcStatus wc;
+    };
+    for (const Row& row : {Row{spec::RdStatus::kOk, TptResult::kBind, WcStatus::kMwBindErr},
+                           Row{spec::RdStatus::kAborted, TptResult::kOk, WcStatus::kFatalErr}}) {
+      this->run_qp(kQp, p);
+      const auto first = post(2), second = post(3);
+      EXPECT_EQ(d.sq_local.take(), first);
+      EXPECT_EQ(d.sq_local.take(), second);
+      d.sq_local_done.put({.qpn = kQp, .slot = 2});
+      EXPECT_EQ(d.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 2}));
+      d.sq_local_done.put({.qpn = kQp, .slot = 3, .result = row.result, .status = row.status});
+      const auto e = this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000"));
+      EXPECT_EQ(e.has_wr, 1);
+      EXPECT_EQ(e.slot, 3);
+      EXPECT_EQ(e.status, row.wc);
+      this->stop_qp(kQp);
+      // Of a QP that stops it is no error, and the stop waits for it.
+      this->run_qp(kQp, p);
+      post(4);
+      d.settle();
+      d.sq_local.take();
+      d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = kQp, .params = {}});
+      EXPECT_FALSE(d.qp_ack.try_take(200)) << "one is with tpt";
+      d.sq_local_done.put({.qpn = kQp, .slot = 4, .result = row.result, .status = row.status});
+      EXPECT_EQ(d.qp_ack.take().qpn, kQp);
+      EXPECT_TRUE(d.res_done.empty());
+      this->expect_silence();
+    }
+  });
+}
+
 // A stopped and restarted QP is still in the work list. The head of its first request comes at any
 // distance after the request, and has the request's watermark.
 // A local invalidation becomes no message: it goes to tpt, and is reported when tpt is done. A stop

@@ -9,6 +9,7 @@
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
+#include "support/packet_port.hpp"
 #include "support/rtl_dut.hpp"
 #include "support/stream_port.hpp"
 #include "support/tap_port.hpp"
@@ -45,6 +46,10 @@ struct TptDut : RtlDut<V> {
   StreamIn<spec::SqLocal> sq_local = RNIC_IN(*this, sq_local, spec::SqLocal);
   StreamOut<spec::SqLocalDone> sq_local_done =
       RNIC_OUT(*this, sq_local_done, spec::SqLocalDone);
+
+  StreamOut<spec::RegRdReq> reg_rd_req = RNIC_OUT(*this, reg_rd_req, spec::RegRdReq);
+  StreamIn<spec::RegRdHdr> reg_rd_hdr = RNIC_IN(*this, reg_rd_hdr, spec::RegRdHdr);
+  PacketIn reg_rd = RNIC_PACKET_IN(*this, reg_rd);
 
   TapPort<spec::TptCheckCommit> tpt_check{
       *this, [this] { return &this->top().rootp->tpt__DOT__u_entry__DOT__tap_tpt_check; }};

@@ -43,6 +43,10 @@ struct TptModelDut : ModelDut {
   ModelIn<spec::SqLocal> sq_local{*this, "sq_local"};
   ModelOut<spec::SqLocalDone> sq_local_done{*this, "sq_local_done"};
 
+  ModelOut<spec::RegRdReq> reg_rd_req{*this, "reg_rd_req"};
+  ModelIn<spec::RegRdHdr> reg_rd_hdr{*this, "reg_rd_hdr"};
+  ModelPacketIn reg_rd{*this, "reg_rd"};
+
   void set_key(uint64_t key) { tpt_->set_key(key); }
 
   void reset() override {

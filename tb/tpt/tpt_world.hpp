@@ -186,6 +186,11 @@ class TptWorld {
     if (regions_.erase(stag) != 0) generation_[slot_of_[stag]]++;
   }
 
+  // Of a slot that is kept for fast registrations: an STag is open, closed; the slot is free.
+  void opened(uint32_t stag, const Region& r) { regions_[stag] = r; }
+  void closed(uint32_t stag) { regions_.erase(stag); }
+  void freed(uint32_t slot) { generation_[slot]++; }
+
   Region& region(uint32_t stag) { return regions_.at(stag); }
   [[nodiscard]] const std::map<uint32_t, Region>& regions() const { return regions_; }
 
