@@ -164,7 +164,11 @@ Result<void> Side::open_lane(Lane& lane) {
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
                   .max_inline_data = std::max(params().inline_bytes, shape_.atomics ? 48u : 16u)};
-  auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
+  auto qp = pd_.create_qp({.send_cq = &cq_,
+                           .recv_cq = &cq_,
+                           .cap = cap,
+                           .push = params().push,
+                           .privileged = shape_.registers});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
   // One more than the outstanding data: a peer whose requests are complete sends its last message

@@ -38,7 +38,8 @@ struct Shape {
                           // need a second request
   /// Immediate Data in place of Sends: on its own, or after each Write. Needs `receives`.
   enum Immediate : uint8_t { kNoImmediate, kAlone, kAfterWrite } immediate = kNoImmediate;
-  bool atomics = false;  // the extensions are negotiated as for Flush; atomic access to buffers
+  bool registers = false;  // the QPs are privileged: fast registration
+  bool atomics = false;    // the extensions are negotiated as for Flush; atomic access to buffers
 };
 
 struct Lane {
@@ -239,11 +240,13 @@ void send_lat(const Run& run, bool is_client);
 void send_imm_lat(const Run& run, bool is_client);
 void flush_lat(const Run& run, bool is_client);
 void send_inv(const Run& run, bool is_client);
+void fast_register(const Run& run, bool is_client);
 void atomic_lat(const Run& run, bool is_client);
 void atomic_write_lat(const Run& run, bool is_client);
 void atomic_bw(const Run& run, bool is_client);
 void lock(const Run& run, bool is_client);
 /// Values of the settings op, addresses and method; the default comes first.
+std::span<const std::string_view> fast_register_ops();
 std::span<const std::string_view> atomic_ops();
 std::span<const std::string_view> atomic_addresses();
 std::span<const std::string_view> lock_methods();

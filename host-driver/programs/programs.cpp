@@ -41,13 +41,14 @@ constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2",
 constexpr SettingRow kTimeout{"timeout_us", "20000", "us",
                               "A side gives up after this long without progress."};
 constexpr SettingRow kOp{"op", "send", "send, write or read; atomics: fetch_add, cmp_swap",
-                         "How file_copy moves the file; what atomic_lat (by default fetch_add) and "
-                         "atomic_bw (fetch_add) do."};
+                         "How file_copy moves the file; what the server of frwr does (by default "
+                         "write), and atomic_lat (fetch_add) and atomic_bw (fetch_add)."};
 constexpr SettingRow kMethod{"method", "write_only",
                              "flush, flush_without_last, write_only, read, send; crash: all; lock: "
                              "spin, ticket",
                              "What makes an append to the log durable before its caller is told; "
                              "the kind of lock (by default spin)."};
+constexpr SettingRow kFrwrOp{"op", "write", kOp.unit, kOp.sentence};
 constexpr SettingRow kAtomicOp{"op", "fetch_add", kOp.unit, kOp.sentence};
 constexpr SettingRow kLockMethod{"method", "spin", kMethod.unit, kMethod.sentence};
 constexpr SettingRow kAddresses{"addresses", "one", "one or many",
@@ -70,6 +71,8 @@ constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThrea
                                     kInline, kPush,  kEvents, RNIC_COMMON};
 constexpr SettingRow kImmLatRows[] = {kCount, kWarmup, kThreads, kPush, kEvents, RNIC_COMMON};
 constexpr SettingRow kInvRows[] = {kSize, kCount, kWarmup, kQps, kThreads, kInline, RNIC_COMMON};
+constexpr SettingRow kFrwrRows[] = {kFrwrOp,  kSize,   kCount,    kWarmup,    kQps,
+                                    kThreads, kInline, kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
                                   kThreads, kInline, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDepth,
@@ -125,6 +128,11 @@ constexpr Program kPrograms[] = {
     {"file_copy", "A file in pieces, by Send, Write or Read, compared at the end.", false,
      kFileRows, [](const Run& r) { file_copy(r, true); },
      [](const Run& r) { file_copy(r, false); }},
+    {"frwr",
+     "The client registers memory through its send queue, the server writes or reads it and "
+     "returns it by Send with Invalidate.",
+     false, kFrwrRows, [](const Run& r) { fast_register(r, true); },
+     [](const Run& r) { fast_register(r, false); }},
     {"durable_log", "Records appended to a log in the server's persistent memory.", false, kLogRows,
      [](const Run& r) { durable_log(r, true); }, [](const Run& r) { durable_log(r, false); }},
     {"atomic_lat", "Atomics of one word of the server, one at a time.", false, kAtomicLatRows,
@@ -236,10 +244,13 @@ Result<void> check(const Program& program, const Params& p) {
     return fail(Errc::kInvalidArgument, "{}: {}={}: one of {}", program.name, setting, value,
                 fmt::join(words, ", "));
   };
-  const bool copies = program.name == "file_copy", logs = program.name == "durable_log";
+  const bool logs = program.name == "durable_log";
   std::vector<std::string_view> methods;
   for (const LogMethodRow& row : log_methods()) methods.push_back(row.name);
-  const auto op = known("op", p.op, copies ? std::span(kCopyOps) : atomic_ops());
+  const auto ops = program.name == "file_copy" ? std::span(kCopyOps)
+                   : program.name == "frwr"    ? fast_register_ops()
+                                               : atomic_ops();
+  const auto op = known("op", p.op, ops);
   if (!op || (logs && p.method == "all")) return op;
   return known("method", p.method, logs ? methods : lock_methods());
 }

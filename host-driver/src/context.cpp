@@ -24,6 +24,8 @@ std::string_view to_string(WcStatus status) {
       return "local protection error";
     case IBV_WC_WR_FLUSH_ERR:
       return "Work Request Flushed Error";
+    case IBV_WC_MW_BIND_ERR:
+      return "memory bind operation error";
     case IBV_WC_REM_INV_REQ_ERR:
       return "remote invalid request error";
     case IBV_WC_REM_ACCESS_ERR:

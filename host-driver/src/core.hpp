@@ -63,11 +63,22 @@ struct MrCore {
   Result<void> dereg();
 
   std::shared_ptr<PdCore> pd;
+  /// Binds the STag to a QP, or to none.
+  void bind(QpCore* to);
+
   QpCore* qp = nullptr;  // the STag is bound to it
   DmaBuffer buffer;      // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
   bool live = false;
+
+  // Of Pd::alloc_mr. `pages` is its room; addr, length and page_size are those of the mapping.
+  bool is_fast = false;
+  DmaBuffer list;                  // of the next or current registration
+  std::vector<DmaBuffer> buffers;  // of the mapping
+  uint32_t mapped = 0;             // pages; 0: not mapped
+  uint32_t first_offset = 0;
+  bool is_persistent = false;  // all of the mapping
 };
 
 struct CqCore {
@@ -149,7 +160,7 @@ struct QpCore {
   std::vector<uint64_t> rq_ids;
   uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units
   QpCap cap;
-  bool sig_all = false, push = false;
+  bool sig_all = false, push = false, privileged = false;
   QpState state = IBV_QPS_RESET;
   bool live = false;
   bool cause_reported = false;
@@ -172,6 +183,9 @@ struct QpCore {
   bool building = false;
   std::optional<Error> build_error;
 };
+
+/// Checks an IBV_WR_REG_MR against its region and its QP. kInvalidArgument, kNotSupported (access).
+[[nodiscard]] Result<void> check_reg_mr(const SendWr& wr, const QpCore& qp);
 
 inline constexpr QpState to_verbs(spec::QpState state) {
   switch (state) {

@@ -74,6 +74,7 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   qp->cap.max_recv_wr = rq_size;
   qp->sig_all = attr.sq_sig_all;
   qp->push = attr.push;
+  qp->privileged = attr.privileged;
 
   m.qp_event[*qpn] = 0;
   spec::AdminQpArgs args;
@@ -85,6 +86,7 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   args.rq_base = rq->bus(0);
   args.log_sq = static_cast<uint8_t>(qp->log_sq);
   args.log_rq = static_cast<uint8_t>(qp->log_rq);
+  args.privileged = attr.privileged;
   if (auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateQp, *qpn, args); !rsp)
     return error_of(rsp);
   qp->live = true;

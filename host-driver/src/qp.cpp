@@ -22,6 +22,8 @@ WcStatus to_verbs(spec::WcStatus status) {
       return IBV_WC_LOC_PROT_ERR;
     case spec::WcStatus::kWrFlushErr:
       return IBV_WC_WR_FLUSH_ERR;
+    case spec::WcStatus::kMwBindErr:
+      return IBV_WC_MW_BIND_ERR;
     case spec::WcStatus::kRemInvReqErr:
       return IBV_WC_REM_INV_REQ_ERR;
     case spec::WcStatus::kRemAccessErr:
@@ -51,6 +53,8 @@ WcOpcode completion_of(WrOpcode opcode) {
       return IBV_WC_ATOMIC_WRITE;
     case IBV_WR_LOCAL_INV:
       return IBV_WC_LOCAL_INV;
+    case IBV_WR_REG_MR:
+      return IBV_WC_REG_MR;
     default:
       return IBV_WC_SEND;
   }
@@ -107,6 +111,9 @@ uint32_t QpCore::request_units(uint16_t index) const {
 Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) return put_write_imm(wr, wqe);
   const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
+  const bool is_registration = wr.opcode == IBV_WR_REG_MR;
+  if (is_registration)
+    if (auto r = check_reg_mr(wr, *this); !r) return r;
   if (auto r = encode_send(wr, cap, signaled, wqe); !r) return r;
   const bool is_extension =
       is_fetching(wr.opcode) || wr.opcode == IBV_WR_FLUSH || wr.opcode == IBV_WR_ATOMIC_WRITE;
@@ -124,6 +131,8 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (alone && push && wqe.may_be_pushed())
     set_ring(wqe, qpn, static_cast<uint16_t>(sq_head + wqe.units));
   put_units(wqe, {.wr_id = wr.wr_id, .opcode = wr.opcode, .signaled = signaled});
+  if (is_registration)  // the device binds the STag in the same case
+    wr.mr->core()->bind((wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0 ? this : nullptr);
   return {};
 }
 

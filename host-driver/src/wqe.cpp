@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/bytes.hpp"
+#include "core.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 
@@ -27,6 +28,7 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_SEND_WITH_INV:
     case IBV_WR_LOCAL_INV:
+    case IBV_WR_REG_MR:
     case RNIC_WR_IMM:
       return {};
     case IBV_WR_SEND_WITH_IMM:
@@ -113,6 +115,21 @@ void put_operands(const SendWr& wr, WqeBytes& out) {
   out.used = kSendHeader + static_cast<uint32_t>(spec::AtomicOperands::kBytes);
 }
 
+// put_send() has checked the region and the rights: check_reg_mr().
+void put_registration(const SendWr& wr, WqeBytes& out) {
+  const MrCore& mr = *wr.mr->core();
+  const spec::RegOperands operands{
+      .page_list = mr.list.bus(0),
+      .length = mr.length,
+      .first_offset = mr.first_offset,
+      .pages = mr.mapped,
+      .rights = static_cast<uint16_t>(wr.access & spec::kAccessMask),
+      .log_page = static_cast<uint8_t>(std::countr_zero(mr.page_size))};
+  operands.pack(std::span(out.bytes).subspan(kSendHeader));
+  out.units = units_of_body(spec::RegOperands::kBytes);
+  out.used = kSendHeader + static_cast<uint32_t>(spec::RegOperands::kBytes);
+}
+
 Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, WqeBytes& out) {
   if (wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_FLUSH)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
@@ -153,6 +170,8 @@ std::string_view name_of(WrOpcode opcode) {
       return "Send with Invalidate";
     case IBV_WR_LOCAL_INV:
       return "local invalidation";
+    case IBV_WR_REG_MR:
+      return "fast registration";
     case RNIC_WR_IMM:
       return "Immediate Data";
     default:
@@ -174,10 +193,11 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
     if (auto r = check_fetching(wr); !r) return r;
   const bool is_imm = is_immediate(wr.opcode);
   const bool is_local_inv = wr.opcode == IBV_WR_LOCAL_INV;
-  if ((is_imm || is_local_inv) && !wr.sg_list.empty())
+  const bool is_reg = wr.opcode == IBV_WR_REG_MR;
+  if ((is_imm || is_local_inv || is_reg) && !wr.sg_list.empty())
     return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, {} has none", wr.wr_id, wr.sg_list.size(),
                 name_of(wr.opcode));
-  if (is_local_inv && is_inline)
+  if ((is_local_inv || is_reg) && is_inline)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
                 name_of(wr.opcode));
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
@@ -194,7 +214,7 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   spec::SqWqe head;
   head.opcode = static_cast<uint8_t>(wr.opcode);
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
-  if (fetches || is_imm) flags |= IBV_SEND_INLINE;
+  if (fetches || is_imm || is_reg) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
   const bool is_send = wr.opcode == IBV_WR_SEND || wr.opcode == IBV_WR_SEND_WITH_INV;
   if (is_send || is_imm) flags |= wr.send_flags & IBV_SEND_SOLICITED;
@@ -202,14 +222,18 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   head.length = is_flush  ? wr.flush_length
                 : fetches ? static_cast<uint32_t>(spec::AtomicOperands::kBytes)
                 : is_imm  ? static_cast<uint32_t>(sizeof wr.imm)
+                : is_reg  ? static_cast<uint32_t>(spec::RegOperands::kBytes)
                           : *length;
   head.disposition = is_flush ? wr.flush_type : uint8_t{0};
   if (!is_send && !is_imm && !is_local_inv) head.remote_address = wr.remote_addr;
-  if (wr.opcode != IBV_WR_SEND && !is_imm) head.rkey = wr.rkey;
+  if (wr.opcode != IBV_WR_SEND && !is_imm) head.rkey = is_reg ? wr.key : wr.rkey;
+  if (is_reg) head.remote_address = wr.mr->addr();
   if (fetches) {
     put_operands(wr, out);
   } else if (is_imm) {
     put_immediate(wr, out);
+  } else if (is_reg) {
+    put_registration(wr, out);
   } else if (is_inline) {
     if (auto r = put_inline(wr, cap, *length, out); !r) return r;
   } else {

@@ -235,6 +235,7 @@ TEST_F(Completion, EveryErrorStatusHasItsVerbsName) {
       {spec::WcStatus::kLocLenErr, IBV_WC_LOC_LEN_ERR},
       {spec::WcStatus::kLocQpOpErr, IBV_WC_LOC_QP_OP_ERR},
       {spec::WcStatus::kLocProtErr, IBV_WC_LOC_PROT_ERR},
+      {spec::WcStatus::kMwBindErr, IBV_WC_MW_BIND_ERR},
       {spec::WcStatus::kRemInvReqErr, IBV_WC_REM_INV_REQ_ERR},
       {spec::WcStatus::kRemAccessErr, IBV_WC_REM_ACCESS_ERR},
       {spec::WcStatus::kRemOpErr, IBV_WC_REM_OP_ERR},

@@ -45,6 +45,7 @@ class LoopDevice final : public PciDeviceFake {
 
  private:
   static constexpr uint64_t kRing = 64;
+  static constexpr uint16_t kInvalidateRight = 0x400;
   static constexpr unsigned kFlushRights =
       8;                              // bit of access_flush_global; disposition has it at 0
   std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
@@ -106,11 +107,13 @@ class LoopDevice final : public PciDeviceFake {
   // A byte of a region's memory; null: not allowed.
   uint8_t* byte(uint32_t stag, uint64_t to, uint16_t right) {
     const auto it = mrs.find(stag);
-    if (it == mrs.end() || (it->second.args.rights & right) != right) return nullptr;
+    if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right)
+      return nullptr;
     const auto& a = it->second.args;
     if (to < a.base_to || to - a.base_to >= a.length) return nullptr;
     const uint64_t off = to - a.base_to + a.first_offset;
-    return at(it->second.pages.at(off >> a.log_page) + (off & ((uint64_t{1} << a.log_page) - 1)));
+    const unsigned log_page = a.fast != 0 ? log_pages_.at(stag) : a.log_page;
+    return at(it->second.pages.at(off >> log_page) + (off & ((uint64_t{1} << log_page) - 1)));
   }
   bool placing(size_t length) {
     placed_++;
@@ -161,8 +164,39 @@ class LoopDevice final : public PciDeviceFake {
       return false;
     return put_bytes(o.sink.lkey, o.sink.address, word, 1);
   }
+  /// Registers memory under a closed STag of alloc_mr, which gets the low 8 bits of `stag`.
+  bool open_mr(uint32_t stag, uint64_t base, const spec::RegOperands& o, const FakeQp& q) {
+    const auto it = std::ranges::find_if(mrs, [&](const auto& mr) {
+      return mr.second.args.fast != 0 && (mr.first ^ stag) >> 8 == 0;
+    });
+    if (q.args.privileged == 0 || it == mrs.end() || it->second.is_open) return false;
+    FakeMr mr = it->second;
+    mr.args.rights = o.rights;
+    mr.args.base_to = base;
+    mr.args.length = o.length;
+    mr.args.first_offset = o.first_offset;
+    if (o.pages > mr.args.pages) return false;
+    mr.is_open = true;
+    mr.pages.clear();
+    for (uint32_t i = 0; i < o.pages; i++)
+      mr.pages.push_back(base::load_le<uint64_t>(at(o.page_list + 8 * i, 8)));
+    log_pages_[stag] = o.log_page;
+    mrs.erase(it);
+    mrs[stag] = std::move(mr);
+    return true;
+  }
+  bool close_mr(uint32_t stag, uint16_t right) {
+    const auto it = mrs.find(stag);
+    if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right)
+      return false;
+    it->second.is_open = false;
+    return true;
+  }
+  std::map<uint32_t, unsigned> log_pages_;  // of fast registrations
+
   bool step(uint32_t qpn, FakeQp& q);
-  bool deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited);
+  bool deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited,
+               std::optional<uint32_t> invalidated = {});
   void finish_close(uint32_t qpn, FakeQp& q);
 };
 
@@ -198,6 +232,10 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
            (head.length == 0 || (peer->byte(head.rkey, head.remote_address, rights) != nullptr &&
                                  peer->byte(head.rkey, last, rights) != nullptr));
     peer->flushes++;
+  } else if (opcode == spec::WrOpcode::kRegMr) {
+    good = open_mr(head.rkey, head.remote_address, spec::RegOperands::unpack(data), q);
+  } else if (opcode == spec::WrOpcode::kLocalInv) {
+    good = close_mr(head.rkey, 0);
   } else if (opcode == spec::WrOpcode::kAtomicFetchAndAdd ||
              opcode == spec::WrOpcode::kAtomicCmpAndSwp) {
     good = peer->placing(head.length) &&
@@ -212,6 +250,9 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
     good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
   if (good && opcode == spec::WrOpcode::kSend)
     good = peer->deliver(far_number, *far, data, (head.flags & 4) != 0);
+  if (good && opcode == spec::WrOpcode::kSendWithInv)
+    good = peer->close_mr(head.rkey, kInvalidateRight) &&
+           peer->deliver(far_number, *far, data, (head.flags & 4) != 0, head.rkey);
   if (good && opcode == spec::WrOpcode::kRdmaRead) {
     good = peer->get_bytes(head.rkey, head.remote_address, head.length, data, 4);
     good = good && put_bytes(sges.at(0).lkey, sges.at(0).address, data, 1);
@@ -230,7 +271,7 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
 }
 
 inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data,
-                                bool solicited) {
+                                bool solicited, std::optional<uint32_t> invalidated) {
   if (q.rq_consumer == q.rq_producer) return false;  // RFC 5041: no buffer
   const auto wqe = spec::RqWqe::unpack(wqe_bytes(q.args.rq_base, q.args.log_rq, q.rq_consumer, 1));
   const auto length = static_cast<uint32_t>(data.size());
@@ -245,7 +286,9 @@ inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t
                             .byte_len = length,
                             .index = q.rq_consumer,
                             .is_recv = 1,
-                            .solicited = solicited});
+                            .solicited = solicited,
+                            .with_inv = invalidated.has_value(),
+                            .immediate = invalidated.value_or(0)});
   q.rq_consumer++;
   return true;
 }

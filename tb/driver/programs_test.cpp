@@ -536,6 +536,61 @@ INSTANTIATE_TEST_SUITE_P(Programs, EveryAtomic,
                                               c.method);
                          });
 
+class FastRegistration : public testing::TestWithParam<std::string> {
+ protected:
+  static Outcome go(Params p, const spec::Sizes& sizes = {},
+                    const std::function<void(LoopWorld&)>& spoil = nullptr) {
+    p.op = GetParam();
+    return run("frwr", p, sizes, spoil);
+  }
+};
+
+TEST_P(FastRegistration, EndsWellAtManySizes) {
+  for (const uint32_t size : {0u, 1u, 64u, 4095u, 4096u, 4097u, 20000u}) {
+    SCOPED_TRACE(size);
+    const auto o = go({.size = size, .count = 30, .warmup = 5, .qps = 2});
+    expect_good(o);
+    EXPECT_EQ(o.client.ops, 60u);
+    EXPECT_EQ(o.client.bytes, 60u * size);
+    EXPECT_EQ(o.client.latency.size(), 60u);
+  }
+}
+
+TEST_P(FastRegistration, EndsWellInTheMinimumBuildAndWithThreads) {
+  expect_good(go({.size = 300, .count = 20, .warmup = 0, .qps = 2}, spec::Sizes::minimum()));
+  expect_good(go({.size = 300, .count = 20, .qps = 2, .threads = 3, .inline_bytes = 32}));
+}
+
+TEST_P(FastRegistration, TakesAllKeysInTurn) {
+  expect_good(go({.size = 16, .count = 600, .warmup = 0}));
+}
+
+TEST_P(FastRegistration, SeesOneWrongByte) {
+  const unsigned host = GetParam() == "read" ? 1 : 0;
+  for (const uint64_t nth : {1u, 2u, 20u, 35u}) {
+    SCOPED_TRACE(nth);
+    const auto o = go({.size = 100, .count = 30, .warmup = 9}, {}, [&](LoopWorld& w) {
+      LoopDevice& d = w.device(host);
+      d.damage_at = nth;
+      d.damage_length = 100;
+      d.damage_byte = nth * 7 % 100;
+    });
+    EXPECT_EQ(o.client.mismatches, host == 0 ? 1u : 0u);
+    EXPECT_EQ(o.server.mismatches, host == 1 ? 1u : 0u);
+  }
+}
+
+TEST_P(FastRegistration, EndsWhenTheConnectionFails) {
+  const auto o = go({.size = 100, .count = 500, .qps = 2, .timeout_us = 3000}, {},
+                    [](LoopWorld& w) { w.device(1).fail_at = w.device(0).fail_at = 20; });
+  EXPECT_NE(o.client.error, "");
+  EXPECT_NE(o.server.error, "");
+  EXPECT_FALSE(o.client.good());
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, FastRegistration, testing::Values("write", "read"),
+                         [](const auto& info) { return info.param; });
+
 TEST(Programs, ListTheWordsTheyKnow) {
   const auto what = [](std::string_view program, const Params& p) {
     const auto r = check(*find(program), p);
@@ -543,6 +598,8 @@ TEST(Programs, ListTheWordsTheyKnow) {
   };
   EXPECT_EQ(what("atomic_bw", {.op = "send"}), "atomic_bw: op=send: one of fetch_add, cmp_swap");
   EXPECT_EQ(what("atomic_lat", {.op = "fetch_add"}), "");
+  EXPECT_EQ(what("frwr", {.op = "send"}), "frwr: op=send: one of write, read");
+  EXPECT_EQ(what("frwr", {.op = "read"}), "");
   EXPECT_EQ(what("file_copy", {.op = "cmp_swap"}),
             "file_copy: op=cmp_swap: one of send, write, read");
   EXPECT_EQ(what("lock", {.method = "read"}), "lock: method=read: one of spin, ticket");

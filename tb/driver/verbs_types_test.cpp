@@ -14,6 +14,8 @@ static_assert(IBV_WR_SEND_WITH_IMM == 3 && IBV_WR_RDMA_READ == 4);
 static_assert(IBV_WR_ATOMIC_CMP_AND_SWP == 5 && IBV_WR_ATOMIC_FETCH_AND_ADD == 6);
 static_assert(IBV_WR_LOCAL_INV == 7 && IBV_WR_BIND_MW == 8 && IBV_WR_SEND_WITH_INV == 9);
 static_assert(IBV_WR_FLUSH == 14 && IBV_WR_ATOMIC_WRITE == 15);
+// Of the Linux kernel's include/rdma/ib_verbs.h: user space has no fast registration.
+static_assert(IBV_WR_REG_MR == 0x20 && IBV_WC_REG_MR == 10);
 static_assert(RNIC_WR_IMM > IBV_WR_ATOMIC_WRITE && RNIC_WR_VERIFY > IBV_WR_ATOMIC_WRITE);
 
 static_assert(IBV_SEND_FENCE == 1 && IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4);
@@ -32,7 +34,7 @@ static_assert(IBV_ATOMIC_NONE == 0 && IBV_ATOMIC_HCA == 1 && IBV_ATOMIC_GLOB == 
 static_assert(IBV_CREATE_CQ_ATTR_SINGLE_THREADED == 1);
 
 static_assert(IBV_WC_SUCCESS == 0 && IBV_WC_LOC_LEN_ERR == 1 && IBV_WC_LOC_QP_OP_ERR == 2);
-static_assert(IBV_WC_LOC_PROT_ERR == 4 && IBV_WC_WR_FLUSH_ERR == 5);
+static_assert(IBV_WC_LOC_PROT_ERR == 4 && IBV_WC_WR_FLUSH_ERR == 5 && IBV_WC_MW_BIND_ERR == 6);
 static_assert(IBV_WC_REM_INV_REQ_ERR == 9 && IBV_WC_REM_ACCESS_ERR == 10);
 static_assert(IBV_WC_REM_OP_ERR == 11 && IBV_WC_FATAL_ERR == 19 && IBV_WC_GENERAL_ERR == 21);
 
@@ -59,6 +61,9 @@ static_assert(number(spec::WcStatus::kLocLenErr) == IBV_WC_LOC_LEN_ERR);
 static_assert(number(spec::WcStatus::kLocQpOpErr) == IBV_WC_LOC_QP_OP_ERR);
 static_assert(number(spec::WcStatus::kLocProtErr) == IBV_WC_LOC_PROT_ERR);
 static_assert(number(spec::WcStatus::kWrFlushErr) == IBV_WC_WR_FLUSH_ERR);
+static_assert(number(spec::WcStatus::kMwBindErr) == IBV_WC_MW_BIND_ERR);
+static_assert(number(spec::WrOpcode::kRegMr) == IBV_WR_REG_MR);
+static_assert(number(spec::WcOpcode::kRegMr) == IBV_WC_REG_MR);
 static_assert(number(spec::WcStatus::kRemInvReqErr) == IBV_WC_REM_INV_REQ_ERR);
 static_assert(number(spec::WcStatus::kRemAccessErr) == IBV_WC_REM_ACCESS_ERR);
 static_assert(number(spec::WcStatus::kRemOpErr) == IBV_WC_REM_OP_ERR);

@@ -68,6 +68,7 @@ class PciDeviceFake : public PciDevice {
   struct FakeMr {
     spec::AdminMrArgs args{};
     std::vector<uint64_t> pages{};
+    bool is_open = true;  // false: of `fast`, not registered
   };
   struct Conn {
     spec::AdminConnResult info{};

@@ -135,7 +135,8 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       break;
     case Op::kCreateMr: {
       FakeMr m{.args = args_of<spec::AdminMrArgs>(cmd)};
-      for (uint32_t i = 0; i < m.args.pages; i++)
+      m.is_open = m.args.fast == 0;
+      for (uint32_t i = 0; m.is_open && i < m.args.pages; i++)
         m.pages.push_back(base::load_le<uint64_t>(at(m.args.page_list + 8 * i, 8)));
       spec::AdminMrResult r{.stag = (n + 1) << 8 | m.args.key,
                             .pd = m.args.pd,
@@ -146,7 +147,10 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       break;
     }
     case Op::kDestroyMr:
-      gone_from(mrs);
+      if (std::erase_if(mrs, [&](const auto& mr) {
+            return mr.first == n || (mr.second.args.fast != 0 && (mr.first ^ n) >> 8 == 0);
+          }) == 0)
+        rsp.status = St::kNotFound;
       break;
     case Op::kConnListen:
       listening.push_back(static_cast<uint16_t>(n));

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "rnic/verbs_types.hpp"
 
@@ -33,6 +34,13 @@ class Qp;
 class Pd;
 
 /// A registered memory region. Its key is an STag on the wire.
+///
+/// A region of Pd::alloc_mr is registered through the send queue of a privileged QP, as the Linux
+/// kernel does, and can be registered many times:
+///   must(mr.map_mr_sg(ranges, 4096));
+///   mr.update_fast_reg_key(static_cast<uint8_t>(mr.rkey() + 1));
+///   qp.post_send({.opcode = IBV_WR_REG_MR, .mr = &mr, .key = mr.rkey(), .access = ...});
+///   ...                   // IBV_WR_LOCAL_INV, or the peer's Send with Invalidate; then map again
 class Mr {
  public:
   Mr();
@@ -46,8 +54,23 @@ class Mr {
   uint64_t addr() const;  ///< origin of Sge::addr and SendWr::remote_addr
   uint64_t length() const;
   uint32_t page_size() const;
+  uint32_t max_pages() const;  ///< room of a region of alloc_mr; else its number of pages
+  /// ib_map_mr_sg: writes the page list for the next IBV_WR_REG_MR. Where two ranges are not adjacent
+  /// on the bus, the first ends and the second begins at a page. addr() becomes `iova`, by default
+  /// the bus address of the first byte. Buffers are kept until the next map_mr_sg() or dereg(). Only
+  /// while the region is not registered: no IBV_WR_REG_MR is outstanding, and the last registration
+  /// is invalidated.
+  /// kInvalidArgument: no region of alloc_mr, a bad page size (4096 to 2 MiB), a range outside its
+  /// buffer, a gap within a page, more pages than max_pages(). The mapping is then as before.
+  [[nodiscard]] Result<void> map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
+                                       std::optional<uint64_t> iova = {});
+  /// ib_update_fast_reg_key: sets the low 8 bits of the key for the next IBV_WR_REG_MR.
+  /// kInvalidArgument: no region of alloc_mr.
+  [[nodiscard]] Result<void> update_fast_reg_key(uint8_t key);
   /// ibv_dereg_mr: returns after the last access through the key. The destructor calls it.
   [[nodiscard]] Result<void> dereg();
+
+  MrCore* core() const { return core_.get(); }
 
  private:
   std::unique_ptr<MrCore> core_;
@@ -82,6 +105,9 @@ struct QpInitAttr {
   QpCap cap{};
   bool sq_sig_all = false;
   bool push = false;  ///< write a single short WQE with its doorbell, for latency
+  /// May post IBV_WR_REG_MR, whose page list holds bus addresses: for the owner of the machine, not
+  /// for its processes. An unprivileged QP gets IBV_WC_LOC_QP_OP_ERR from the device.
+  bool privileged = false;
 };
 
 /// A queue pair. create_qp() leaves it in IBV_QPS_INIT; connect() and accept() bring it to RTS.
@@ -170,7 +196,8 @@ class Qp {
 
   /// As Pd::reg_mr and reg_mr_iova, for an STag that only this QP and its peer may use. With
   /// RNIC_ACCESS_REMOTE_INVALIDATE the peer may invalidate it: the region then only waits for its
-  /// dereg(). destroy() deregisters the regions of its QP.
+  /// dereg(). destroy() deregisters the regions of its QP, also those of Pd::alloc_mr that this QP
+  /// registered last with RNIC_ACCESS_REMOTE_INVALIDATE.
   [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint32_t access);
   [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
                                        uint64_t iova, uint32_t access);
@@ -203,6 +230,9 @@ class Pd {
   [[nodiscard]] Result<Mr> reg_mr(std::span<uint8_t> memory, uint32_t access);
   [[nodiscard]] Result<Mr> reg_mr_iova(std::span<uint8_t> memory, uint64_t iova, uint32_t access);
   [[nodiscard]] Result<Qp> create_qp(const QpInitAttr& attr);
+  /// ib_alloc_mr(IB_MR_TYPE_MEM_REG): an STag for fast registrations of up to `max_pages` pages,
+  /// rounded up to a power of two. It allows no access until its first IBV_WR_REG_MR.
+  [[nodiscard]] Result<Mr> alloc_mr(uint32_t max_pages);
   /// Unsupported: returns kNotSupported.
   [[nodiscard]] Result<void> alloc_mw();
   [[nodiscard]] Result<void> create_srq();

@@ -30,6 +30,7 @@ enum WrOpcode : uint32_t {
   IBV_WR_SEND_WITH_INV = 9,
   IBV_WR_FLUSH = 14,
   IBV_WR_ATOMIC_WRITE = 15,
+  IBV_WR_REG_MR = 32,  ///< IB_WR_REG_MR of the Linux kernel: fast registration
   RNIC_WR_IMM = 0x80,  ///< not in rdma-core: Immediate Data of RFC 7306, without a Write
   RNIC_WR_VERIFY,      ///< not in rdma-core: Verify of draft-talpey-rdma-commit
 };
@@ -63,7 +64,8 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
   /// The peer may invalidate the STag by Send with Invalidate. Only of a region that is bound to a
-  /// QP (Qp::reg_mr; RFC 5040 8.1.1). Our extension.
+  /// QP (RFC 5040 8.1.1): by Qp::reg_mr, or by the QP that registers it (IBV_WR_REG_MR). Our
+  /// extension.
   RNIC_ACCESS_REMOTE_INVALIDATE = 1 << 10,
 };
 
@@ -84,6 +86,7 @@ enum WcStatus : uint32_t {
   IBV_WC_LOC_QP_OP_ERR = 2,
   IBV_WC_LOC_PROT_ERR = 4,
   IBV_WC_WR_FLUSH_ERR = 5,
+  IBV_WC_MW_BIND_ERR = 6,  ///< a fast registration was refused
   IBV_WC_REM_INV_REQ_ERR = 9,
   IBV_WC_REM_ACCESS_ERR = 10,
   IBV_WC_REM_OP_ERR = 11,
@@ -102,6 +105,7 @@ enum WcOpcode : uint32_t {
   IBV_WC_LOCAL_INV = 6,
   IBV_WC_FLUSH = 8,
   IBV_WC_ATOMIC_WRITE = 9,
+  IBV_WC_REG_MR = 10,  ///< IB_WC_REG_MR of the Linux kernel
   IBV_WC_RECV = 1 << 7,
   IBV_WC_RECV_RDMA_WITH_IMM = (1 << 7) + 1,
 };
@@ -136,6 +140,15 @@ struct Sge {
   uint32_t lkey = 0;
 };
 
+class Mr;
+
+/// A piece of memory for Mr::map_mr_sg, as an entry of a kernel's mapped scatter list.
+struct SgRange {
+  DmaBuffer buffer{};   ///< empty: `addr` is a bus address, and the caller keeps the memory
+  uint64_t addr = 0;    ///< offset in the buffer, or bus address
+  uint64_t length = 0;  ///< 0: the entry is skipped
+};
+
 struct SendWr {
   uint64_t wr_id = 0;
   std::span<const Sge> sg_list{};
@@ -155,6 +168,10 @@ struct SendWr {
   uint64_t add_mask = 0;                 ///< FetchAdd: a set bit is the top bit of a field
   uint64_t compare_mask = ~uint64_t{0};  ///< CmpSwap: bits to compare
   uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits to store
+  // IBV_WR_REG_MR, as struct ib_reg_wr of the Linux kernel.
+  Mr* mr = nullptr;     ///< mapped by Mr::map_mr_sg
+  uint32_t key = 0;     ///< mr->rkey(): the STag that the region gets
+  uint32_t access = 0;  ///< AccessFlags of the registration
 };
 
 /// Verbs' imm_data (4 bytes in network order) as SendWr::imm: the first 4 bytes on the wire, then
