@@ -1,5 +1,5 @@
-// Fast registration: the command that reserves an STag, the page list of map_mr_sg, the WQE typed by
-// hand from queues.yaml, and every wrong use.
+// Fast registration: the command that reserves an STag, the page list of map_mr_sg, the WQE typed
+// by hand from queues.yaml, and every wrong use.
 #include <bit>
 
 #include "core.hpp"

@@ -72,6 +72,12 @@ std::vector<Case> cases() {
       all.push_back({program, p[0], p[1], {"count=12", "warmup=2"}});
     all.push_back({"atomic_bw", p[0], p[1], {"count=8", "qps=3", "op=cmp_swap", "addresses=one"}});
   }
+  for (const auto& p : pairs) {
+    for (const char* op : {"op=write", "op=read"}) {
+      all.push_back({"frwr", p[0], p[1], {"size=64", "count=20", "warmup=2", op}});
+      all.push_back({"frwr", p[0], p[1], {"size=20000", "count=8", "warmup=1", "qps=6", op}});
+    }
+  }
   // If two QPs hold a lock at once, the counter loses an increment, or another QP releases the
   // lock. The server executes all atomics: its kind, model or RTL, is what matters.
   for (const char* method : {"method=spin", "method=ticket"}) {

@@ -225,9 +225,12 @@ Region Host::region_of(Pd& owner, uint64_t bytes, uint32_t access) {
   return r;
 }
 
-Endpoint& Host::endpoint(QpCap cap, bool push) {
+Endpoint& Host::endpoint(QpCap cap, bool push, bool privileged) {
   Endpoint& e = endpoints_.emplace_back();
-  e.qp = must(pd.create_qp({.send_cq = &cq, .recv_cq = &cq, .cap = cap, .push = push}), "QP");
+  e.qp = must(
+      pd.create_qp(
+          {.send_cq = &cq, .recv_cq = &cq, .cap = cap, .push = push, .privileged = privileged}),
+      "QP");
   return e;
 }
 

@@ -187,7 +187,7 @@ class Host {
   Region region(uint64_t bytes, uint32_t access = kAll, std::optional<uint64_t> iova = {});
   Region region_of(verbs::Pd& owner, uint64_t bytes, uint32_t access = kAll);
   /// Creates a QP; its address is stable until the host ends.
-  Endpoint& endpoint(verbs::QpCap cap = kCap, bool push = false);
+  Endpoint& endpoint(verbs::QpCap cap = kCap, bool push = false, bool privileged = false);
   /// Its send completions go to a queue that poll() does not read.
   Endpoint& endpoint(verbs::Cq& sends);
   void connect(Endpoint& e, verbs::ConnParam param = {});
