@@ -58,8 +58,8 @@ class Mr {
   /// ib_map_mr_sg: writes the page list for the next IBV_WR_REG_MR. Where two ranges are not
   /// adjacent on the bus, the first ends and the second begins at a page. addr() becomes `iova`, by
   /// default the bus address of the first byte. Buffers are kept until the next map_mr_sg() or
-  /// dereg(). Only while the region is not registered: no IBV_WR_REG_MR is outstanding, and the last
-  /// registration is invalidated.
+  /// dereg(). Only while the region is not registered: no IBV_WR_REG_MR is outstanding, and the
+  /// last registration is invalidated.
   /// kInvalidArgument: no region of alloc_mr, a bad page size (4096 to 2 MiB), a range outside its
   /// buffer, a gap within a page, more pages than max_pages(). The mapping is then as before.
   [[nodiscard]] Result<void> map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
