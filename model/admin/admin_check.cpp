@@ -142,6 +142,13 @@ Admin::Status Admin::check_modify(const spec::AdminModifyArgs& a) const {
 
 Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
   if (a.pd >= pds_.size() || !pds_[a.pd].exists) return Status::kNotFound;
+  if (a.fast != 0) {  // room for 2^log_page pages, and nothing else yet
+    const bool good = a.log_page < 32 && a.pages == uint32_t{1} << a.log_page &&
+                      uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.rights == 0 &&
+                      a.qpn == 0 && a.base_to == 0 && a.length == 0 && a.first_offset == 0 &&
+                      a.page_list == 0 && a.bound == 0 && a.reserved1 == 0 && a.reserved2 == 0;
+    return good ? Status::kOk : Status::kBadArgument;
+  }
   const bool rights =
       (a.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
       ((a.rights & spec::kAccessRemoteWrite) == 0 || (a.rights & spec::kAccessLocalWrite) != 0);

@@ -44,8 +44,12 @@ constexpr bool asks_peer(uint8_t opcode) {
   return op == WrOpcode::kRdmaRead || is_extension(op);
 }
 
+/// Requests to our own table: a fence waits for them, and they take no slot of ddp.
+constexpr bool is_local(WrOpcode op) { return op == WrOpcode::kLocalInv || op == WrOpcode::kRegMr; }
+
 /// Inline bytes of a WQE that contains its operands.
 constexpr uint32_t operand_bytes(WrOpcode op) {
+  if (op == WrOpcode::kRegMr) return spec::RegOperands::kBytes;
   return is_atomic(op) ? spec::AtomicOperands::kBytes : sizeof(uint64_t);
 }
 
@@ -66,6 +70,8 @@ constexpr WcOpcode completion_of(WrOpcode op) {
       return WcOpcode::kAtomicWrite;
     case WrOpcode::kLocalInv:
       return WcOpcode::kLocalInv;
+    case WrOpcode::kRegMr:
+      return WcOpcode::kRegMr;
     default:
       return WcOpcode::kSend;
   }
@@ -215,8 +221,8 @@ bool Qp::can_issue(uint16_t qpn) {
   if (here == 0) return fails;
   const auto first = unit(qpn, c.sq.taken).bytes();
   const bool asks = asks_peer(first[0]);
-  const bool waits = (flag(first[1], spec::SqFlagBit::kFence) && c.reads != 0) ||
-                     (asks && c.reads >= c.params.ord);
+  const bool fence = flag(first[1], spec::SqFlagBit::kFence) || c.after_reg;
+  const bool waits = (fence && c.reads != 0) || (asks && c.reads >= c.params.ord);
   if (here >= units && !waits && !(asks && c.fin)) return true;
   // The first unit is enough to fail the WQE.
   return bad_header(spec::SqWqe::unpack(first), units, c) || (asks && c.fin) ||
@@ -256,12 +262,15 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   const bool is_flush = op == WrOpcode::kFlush;
-  if (op != WrOpcode::kRdmaWrite && !is_send(op) && !is_immediate(op) &&
-      op != WrOpcode::kLocalInv && !asks_peer(w.opcode))
+  if (op != WrOpcode::kRdmaWrite && !is_send(op) && !is_immediate(op) && !is_local(op) &&
+      !asks_peer(w.opcode))
     return true;
   if (is_immediate(op) && (!is_inline || w.num_sge != 0 || w.length != sizeof(uint64_t)))
     return true;
   if (op == WrOpcode::kLocalInv && (is_inline || w.num_sge != 0 || w.length != 0)) return true;
+  if (op == WrOpcode::kRegMr &&
+      (c.params.privileged == 0 || !is_inline || w.num_sge != 0 || w.length != operand_bytes(op)))
+    return true;
   if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
   if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
@@ -390,8 +399,9 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
                      .status = {},
                      .length = w.length};
   c.sq.taken = after;
-  if (!invalidates) ++c.slots;
-  if (asks_peer(w.opcode) || invalidates) ++c.reads;  // a fence waits for it
+  c.after_reg = op == WrOpcode::kRegMr;
+  if (!is_local(op)) ++c.slots;
+  if (asks_peer(w.opcode) || is_local(op)) ++c.reads;  // a fence waits for it
   Wqe out;
   out.hdr = {.qpn = qpn,
              .slot = static_cast<uint8_t>((c.win_head + at) % sq_window_),

@@ -82,6 +82,7 @@ void Qp::create(uint16_t qpn, const spec::AdminQpArgs& a) {
   c.exists = c.receives = true;
   c.life = life;
   c.pd = a.pd;
+  c.params.privileged = a.privileged;
   c.page = a.page;
   c.sq.base = a.sq_base;
   c.sq.log = a.log_sq;
@@ -104,6 +105,7 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
                   .tx_markers = a.tx_markers,
                   .hold_tx = a.hold_tx,
                   .persist = a.persist,
+                  .privileged = c.params.privileged,
                   .ird = a.ird,
                   .ord = a.ord,
                   .ird_base = a.ird_base,

@@ -34,6 +34,8 @@ Cause source_cause(TptResult r) {
       return Cause::kRdmapBounds;
     case TptResult::kAlign:
       return Cause::kRdmapLength;
+    case TptResult::kBind:  // only of a registration, which has no header to report
+      return Cause::kNone;
   }
   return Cause::kNone;
 }
@@ -111,6 +113,17 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   if (!q.running || q.failed) return std::nullopt;
   if (w.opcode == spec::WrOpcode::kLocalInv) {
     out_.sq_local({.qpn = w.qpn, .slot = w.slot, .stag = w.remote_stag});
+    return std::nullopt;
+  }
+  if (w.opcode == spec::WrOpcode::kRegMr) {
+    spec::SqLocal reg{.qpn = w.qpn,
+                      .slot = w.slot,
+                      .stag = w.remote_stag,
+                      .is_reg = 1,
+                      .pd = q.params.pd,
+                      .base = w.remote_to};
+    std::ranges::copy(wqe.body.bytes().first(reg.operands.size()), reg.operands.begin());
+    out_.sq_local(reg);
     return std::nullopt;
   }
   TxMessage m;
@@ -378,7 +391,9 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
   Qp& q = qps_[f.qpn];
   if (!q.running || q.failed) return;
   if (f.source == TxSource::kSq) {
-    const auto status = f.result != TptResult::kOk ? WcStatus::kLocProtErr : WcStatus::kFatalErr;
+    const auto status = f.result == TptResult::kBind ? WcStatus::kMwBindErr
+                        : f.result != TptResult::kOk ? WcStatus::kLocProtErr
+                                                     : WcStatus::kFatalErr;
     return fail(f.qpn, {.cause = Cause::kLocalCatastrophic,
                         .head = {},
                         .has_wr = true,

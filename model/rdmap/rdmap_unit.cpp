@@ -17,7 +17,7 @@ RdmapUnit::RdmapUnit(Units& u)
       list_("responder's work list", 4 * u.sizes.num_qps),
       served_(u.sizes.fifo_depth),
       acks_(u.sizes.num_qps),
-      invalidations_(u.sizes.num_qps) {
+      local_(u.sizes.num_qps) {
   u.attach(tx_, StageNo::kRdmapTx);
   u.attach(ctl_, StageNo::kRdmapCtl);
   wqe.feeds(tx_);
@@ -115,22 +115,27 @@ void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
   u_.atomic->look();
 }
 
-void RdmapUnit::sq_local(const spec::SqLocal& inv) {
-  ++invalidations_[inv.qpn];
-  const RdmapTiming& t = u_.timing.rdmap;
-  u_.tpt->invalidations.push(inv, u_.now() + t.tx + u_.timing.tpt.invalidate);
+void RdmapUnit::sq_local(const spec::SqLocal& request) {
+  ++local_[request.qpn];
+  const TptTiming& t = u_.timing.tpt;
+  u_.tpt->local.push(
+      request, u_.now() + u_.timing.rdmap.tx + (request.is_reg != 0 ? t.judge : t.invalidate));
 }
 
-void RdmapUnit::sq_local_done(const spec::SqLocalDone& inv) {
-  --invalidations_[inv.qpn];
-  u_.qp->rx_done.push({.qpn = inv.qpn, .kind = spec::DeliverKind::kRead, .slot = inv.slot},
-                      u_.now() + u_.timing.tpt.drained + u_.timing.qp.received);
-  item_left(inv.qpn);
+void RdmapUnit::sq_local_done(const spec::SqLocalDone& done, Cycle after) {
+  --local_[done.qpn];
+  if (done.result == spec::TptResult::kOk && done.status == spec::RdStatus::kOk) {
+    u_.qp->rx_done.push({.qpn = done.qpn, .kind = spec::DeliverKind::kRead, .slot = done.slot},
+                        u_.now() + after + u_.timing.qp.received);
+  } else {
+    control.push(Rdmap::failure_of(done), u_.now() + after + u_.timing.rdmap.core);
+  }
+  item_left(done.qpn);
 }
 
 bool RdmapUnit::waits_for(uint16_t qpn, Waits what) const {
   if (what == Waits::kNothing) return false;
-  return invalidations_[qpn] != 0 ||
+  return local_[qpn] != 0 ||
          (what == Waits::kAll ? u_.atomic->busy(qpn) : u_.atomic->stores_results(qpn));
 }
 

@@ -38,8 +38,9 @@ class RdmapUnit final : private Rdmap::Out {
   void resp_fetched(const spec::RespFetched& f);
   /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.
   void item_left(uint16_t qpn);
-  /// A local invalidation is done.
-  void sq_local_done(const spec::SqLocalDone& inv);
+  /// A local invalidation or a registration is done or has failed: `after` cycles until qp or
+  /// rdmap_core knows.
+  void sq_local_done(const spec::SqLocalDone& done, Cycle after);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -63,7 +64,7 @@ class RdmapUnit final : private Rdmap::Out {
   void terminate(TxMessage m) override;
   void responder_ready(uint16_t qpn) override;
   void result(const spec::AtomicReq& result) override;
-  void sq_local(const spec::SqLocal& inv) override;
+  void sq_local(const spec::SqLocal& request) override;
 
   Units& u_;
   Rdmap rdmap_;
@@ -77,7 +78,7 @@ class RdmapUnit final : private Rdmap::Out {
   bool responder_last_ = false;
   Waits waits_ = Waits::kNothing;  // what the current order waits for in unit atomic
   std::vector<Waits> acks_;        // by QP: what its acknowledgement waits for in atomic and tpt
-  std::vector<uint32_t> invalidations_;  // by QP: local ones in tpt
+  std::vector<uint32_t> local_;    // by QP: requests in tpt
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
 };

@@ -25,6 +25,7 @@ enum class StageNo : uint32_t {
   kMpaRx,
   kLlpRx,
   kTptCtl,
+  kTptRegister,
   kMpaCtl,
   kDdpCtl,
   kRdmapCtl,

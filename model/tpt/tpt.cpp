@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bytes.hpp"
+
 namespace rnic::model {
 
 using spec::AdminStatus;
@@ -129,7 +131,7 @@ void Tpt::invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of) {
   turn();
 }
 
-/// Reports the invalidations whose epoch has drained.
+/// Reports the invalidations whose epoch has drained, and the claim that waits for it.
 void Tpt::release() {
   while (!notes_.empty() && has_drained(notes_.front().epoch)) {
     const Note n = notes_.pop();
@@ -137,6 +139,10 @@ void Tpt::release() {
       out_.sq_local_done(*n.of);
     else
       out_.invalidated({n.stag});
+  }
+  if (claim_waits_ && has_drained(*claim_waits_)) {
+    claim_waits_.reset();
+    out_.claimable();
   }
 }
 
@@ -156,7 +162,7 @@ void Tpt::turn() {
 bool Tpt::drained(const spec::TptCmd& cmd) const {
   const Entry& e = entries_[slot_of(cmd.object) % entries_.size()];
   if (!e.closing) return in_flight_[0] + in_flight_[1] == 0;
-  return has_drained(e.closed_in);
+  return has_drained(e.closed_in) && !e.claimed;
 }
 
 spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
@@ -176,7 +182,7 @@ spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
   spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
       rsp.result);
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
-  e.valid = e.closing = e.invalidated = false;
+  e.valid = e.closing = e.invalidated = e.fast = false;
   ++e.generation;
   return rsp;
 }
@@ -187,7 +193,9 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   uint32_t upper = permute((e.generation & generations) << slot_bits_ | slot);
   if (upper == 0)
     upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
-  e.valid = true;
+  e.valid = a.fast == 0;
+  e.fast = a.fast != 0;
+  e.log_room = a.log_page;
   e.bound = a.bound != 0;
   e.qpn = a.qpn;
   e.stag = upper << 8 | a.key;
@@ -198,6 +206,7 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   e.length = a.length;
   e.first_offset = a.first_offset;
   e.pbl_base = a.pbl_base;
+  if (e.fast) keep(e);
   spec::CmdRsp rsp;
   spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
       rsp.result);
@@ -219,7 +228,7 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
   const Entry* found = find(cmd.object);
   if (cmd.opcode == spec::AdminOpcode::kDestroyMr) {
     Entry& e = entries_[slot_of(cmd.object) % entries_.size()];
-    if (found != nullptr || (e.closing && e.stag == cmd.object))
+    if ((e.valid || e.closing) && is_destroyed_by(e, cmd.object))
       return out_.tpt_cmd_rsp(destroy(e, waits));
   }
   spec::CmdRsp rsp;
@@ -231,6 +240,96 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
         .pack(rsp.result);
   }
   out_.tpt_cmd_rsp(rsp);
+}
+
+/// A fast entry is closed and free. Nothing is in flight through it.
+void Tpt::keep(Entry& e) {
+  closing_ -= e.closing && !e.invalidated ? 1 : 0;
+  e.valid = e.claimed = false;
+  e.closing = e.invalidated = true;
+  e.closed_in = (epoch_ + 2) & 3;  // an epoch that has drained
+  e.rights = 0;
+  e.length = 0;
+}
+
+namespace {
+
+/// The operands describe a region. Whether the entry has room for its pages is checked by claim().
+bool is_region(const spec::RegOperands& o) {
+  return o.reserved0 == 0 && o.log_page >= 12 && o.log_page <= 21 && o.pages >= 1 &&
+         o.length >= 1 && o.length >> 48 == 0 && o.first_offset < uint64_t{1} << o.log_page &&
+         o.first_offset + o.length <= uint64_t{o.pages} << o.log_page &&
+         (o.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
+         ((o.rights & spec::kAccessRemoteWrite) == 0 || (o.rights & spec::kAccessLocalWrite) != 0);
+}
+
+constexpr uint32_t kPieceEntries = 4096 / Tpt::kPageEntry;  // of the largest read
+
+}  // namespace
+
+MemRead Tpt::Registration::read(uint32_t first) const {
+  return {.purpose = Purpose::kReg,
+          .qpn = request.qpn,
+          .address = operands.page_list + uint64_t{first} * kPageEntry,
+          .length = std::min(operands.pages - first, kPieceEntries) * kPageEntry};
+}
+
+spec::SqLocalDone Tpt::Registration::done() const {
+  const bool refused = status == spec::RdStatus::kOk && !is_aligned;
+  return {.qpn = request.qpn,
+          .slot = request.slot,
+          .result = refused ? TptResult::kBind : TptResult::kOk,
+          .status = status};
+}
+
+Tpt::Claim Tpt::claim(const Registration& r) {
+  Entry& e = entries_[slot_of(r.request.stag) % entries_.size()];
+  ++lookups_;
+  const bool is_its = e.fast && e.closing && !e.claimed && e.stag >> 8 == r.request.stag >> 8 &&
+                      e.pd == r.request.pd && r.operands.pages <= uint64_t{1} << e.log_room;
+  if (!is_its || !is_region(r.operands)) return Claim::kRefused;
+  if (e.closed_in == epoch_) {
+    turn_due_ = true;
+    turn();
+  }
+  if (!has_drained(e.closed_in)) {
+    claim_waits_ = e.closed_in;
+    return Claim::kWaits;
+  }
+  keep(e);
+  e.claimed = true;
+  return Claim::kClaimed;
+}
+
+void Tpt::list(Registration& r, const MemData& data) {
+  const Entry& e = entries_[slot_of(r.request.stag) % entries_.size()];
+  const uint32_t count = r.read(r.listed).length / kPageEntry;
+  if (r.status == spec::RdStatus::kOk) r.status = data.status;
+  for (uint32_t i = 0; i < count && !r.fails(); ++i) {
+    const auto page = base::load_le<uint64_t>(&data.data.bytes()[size_t{i} * kPageEntry]);
+    r.is_aligned = (page & ((uint64_t{1} << r.operands.log_page) - 1)) == 0;
+    if (r.is_aligned) pbl_wr({.index = e.pbl_base + r.listed + i, .address = page});
+  }
+  r.listed += count;
+}
+
+void Tpt::open(const Registration& r) {
+  Entry& e = entries_[slot_of(r.request.stag) % entries_.size()];
+  e.claimed = e.closing = e.invalidated = false;
+  e.valid = true;
+  e.stag = r.request.stag;
+  e.rights = r.operands.rights;
+  e.bound = (r.operands.rights & spec::kAccessRemoteInvalidate) != 0;
+  e.qpn = r.request.qpn;
+  e.log_page = r.operands.log_page;
+  e.base_to = r.request.base;
+  e.length = r.operands.length;
+  e.first_offset = r.operands.first_offset;
+}
+
+/// The STag keeps its previous low 8 bits.
+void Tpt::give_up(const Registration& r) {
+  keep(entries_[slot_of(r.request.stag) % entries_.size()]);
 }
 
 std::string Tpt::waiting_for() const {

@@ -39,6 +39,8 @@ class Tpt final : public Translation {
     virtual void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) = 0;
     virtual void invalidated(const spec::Invalidated& inv) = 0;
     virtual void sq_local_done(const spec::SqLocalDone& inv) = 0;
+    /// The entry that the last claim() waited for has drained: claim again.
+    virtual void claimable() {}
   };
   Tpt(const spec::Sizes& sizes, Out& out);
 
@@ -62,6 +64,39 @@ class Tpt final : public Translation {
   }
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
+  // Fast registration: a WQE opens an STag that a create_mr with `fast` keeps. No command and no
+  // invalidation changes an entry between claim() and end().
+  static constexpr uint32_t kPageEntry = sizeof(uint64_t);  // bytes of a page-list entry
+  struct Registration {
+    Registration() = default;
+    explicit Registration(const spec::SqLocal& r)
+        : request(r), operands(spec::RegOperands::unpack(r.operands)) {}
+    spec::SqLocal request;
+    spec::RegOperands operands;
+    uint32_t listed = 0;  // entries of the page list that list() has taken
+    bool is_aligned = true;
+    spec::RdStatus status = spec::RdStatus::kOk;  // of the first read that failed
+
+    bool fails() const { return !is_aligned || status != spec::RdStatus::kOk; }
+    /// The read of the page list that starts with entry `first`: at most 4096 bytes.
+    MemRead read(uint32_t first) const;
+    /// Its sq_local_done, after list() has taken all entries.
+    spec::SqLocalDone done() const;
+  };
+  enum class Claim : uint8_t {
+    kClaimed,
+    kRefused,  // refused() is its sq_local_done
+    kWaits     // accesses are in flight: Out::claimable() follows
+  };
+  Claim claim(const Registration& r);
+  static spec::SqLocalDone refused(const Registration& r) {
+    return {.qpn = r.request.qpn, .slot = r.request.slot, .result = spec::TptResult::kBind};
+  }
+  /// Takes the data of the next read. Writes its entries to the page list unless r fails.
+  void list(Registration& r, const MemData& data);
+  /// Opens the region, or gives it up if r fails.
+  void end(const Registration& r) { r.fails() ? give_up(r) : open(r); }
+
   spec::TptResult check(const spec::WqeCheck& c) const override;
   spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) override;
   void retired(const spec::Retired& r) override;
@@ -71,6 +106,16 @@ class Tpt final : public Translation {
   uint32_t permute(uint32_t value) const;
   uint32_t invert(uint32_t value) const;
   uint32_t slot_of(uint32_t stag) const;
+  /// A destroy_mr of this STag names an open region.
+  bool is_open(uint32_t stag) const {
+    const Entry& e = entries_[slot_of(stag) % entries_.size()];
+    return e.valid && is_destroyed_by(e, stag);
+  }
+  /// A destroy_mr of this STag names a registration in progress.
+  bool is_claimed(uint32_t stag) const {
+    const Entry& e = entries_[slot_of(stag) % entries_.size()];
+    return e.claimed && is_destroyed_by(e, stag);
+  }
 
   uint8_t epoch() const { return epoch_ & 1; }   // the bit that extents carry
   uint64_t lookups() const { return lookups_; }  // since reset
@@ -80,7 +125,10 @@ class Tpt final : public Translation {
  private:
   struct Entry {
     bool valid = false, closing = false;
-    bool invalidated = false;  // closed by invalidate(): waits for its destroy_mr
+    bool invalidated = false;  // closed, but by no destroy_mr: waits for it
+    bool fast = false;         // kept for fast registrations
+    bool claimed = false;      // of a registration
+    uint8_t log_room = 0;      // fast: it has 2^log_room entries of the page list
     bool bound = false;        // only QP qpn may use it
     uint16_t qpn = 0;
     uint8_t closed_in = 0;  // epoch of the close
@@ -91,6 +139,13 @@ class Tpt final : public Translation {
     uint32_t first_offset = 0, pbl_base = 0;
   };
   const Entry* find(uint32_t stag) const;
+  /// The low 8 bits of a fast STag change with every registration: destroy_mr ignores them.
+  static bool is_destroyed_by(const Entry& e, uint32_t stag) {
+    return e.stag == stag || (e.fast && e.stag >> 8 == stag >> 8);
+  }
+  void open(const Registration& r);
+  void give_up(const Registration& r);
+  void keep(Entry& e);
   spec::CmdRsp destroy(Entry& e, bool waits);
   uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }
   void turn();
@@ -123,7 +178,8 @@ class Tpt final : public Translation {
     uint32_t stag = 0;
     std::optional<spec::SqLocalDone> of;  // of the send queue; else of the peer
   };
-  Ring<Note> notes_;  // invalidations that wait for extents in flight
+  Ring<Note> notes_;                    // invalidations that wait for extents in flight
+  std::optional<uint8_t> claim_waits_;  // epoch that a claim waits for
 };
 
 }  // namespace rnic::model

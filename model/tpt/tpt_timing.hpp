@@ -21,6 +21,20 @@ struct TptTiming {
   // Entry closed, with nothing in flight, to rx_done: turn of the epoch, ripe, invalidated,
   // counted and out (ddp_rx_hold). After a retired extent 1 more: it is summed and counted first.
   Cycle drained = 5;
+
+  // Fast registration (tpt_register, tpt_update).
+  // sq_local to the claim: idle, sum, judge, claim.
+  Cycle judge = 4;
+  // Claim: accepted, lookup requested, picked, STag inverted (2), entry read, compared, verdict,
+  // found, claimed, answer.
+  Cycle claim = 11;
+  Cycle header = 1;  // of a read of the page list (BackHeader)
+  Cycle beat = 1;    // 8 entries of the page list (BackBeat)
+  Cycle entry = 1;   // checked and written (BackWrite)
+  // Open or give up: accepted, slot, key 1, key 2, entry written, answer.
+  Cycle open = 6;
+  // Open, given up or refused, to rx_done: done, rdmap_local.
+  Cycle registered = 2;
 };
 
 }  // namespace rnic::model

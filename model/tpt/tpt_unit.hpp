@@ -1,7 +1,10 @@
-// tpt in the timed model: commands. Lookups are calls, charged by their callers: none waits here.
+// tpt in the timed model: commands, invalidations, fast registrations. Lookups are calls, charged
+// by their callers: none waits here.
+//
+//   local --+--> invalidation --------------> tpt_update --> rdmap
+//           +--> front_ --claim, read--> jobs_ --open--> rdmap
+//                             reg_rd --list--^
 #pragma once
-
-#include <variant>
 
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
@@ -14,25 +17,45 @@ class TptUnit final : private Tpt::Out {
  public:
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
-  using Invalidation = std::variant<spec::Invalidate, spec::SqLocal>;
-  Queue<Invalidation> invalidations;  // from ddp and rdmap
-  Queue<MemData> reg_rd;              // page lists of fast registrations
+  Queue<spec::Invalidate> invalidations;  // from ddp
+  Queue<spec::SqLocal> local;             // from rdmap: invalidations, fast registrations
+  Queue<MemData> reg_rd;                  // page lists of fast registrations
   Tpt& tpt() { return tpt_; }
   spec::UnitCount count() const {
     return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
   }
-  std::string waiting_for() const { return tpt_.waiting_for(); }
+  std::string waiting_for() const;
 
  private:
+  static constexpr uint32_t kJobs = 4;  // claimed registrations whose page lists are read
   void step_ctl();
+  void step_register();
+  void front();
+  void back();
+  bool take_update(Cycle busy);
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
   void invalidated(const spec::Invalidated& inv) override;
   void sq_local_done(const spec::SqLocalDone& inv) override;
+  void claimable() override;
 
   Units& u_;
   Tpt tpt_;
-  Cycle invalidated_ = 0;  // when tpt_update is idle again
+  Cycle update_free_ = 0;      // when tpt_update is idle again
+  bool of_peer_last_ = false;  // the last invalidation
+  // The oldest registration of `local`: claimed, then its page list is requested.
+  enum class Front : uint8_t { kIdle, kAsks, kClaims, kWaits, kReads };
+  Front front_ = Front::kIdle;
+  Tpt::Registration head_;
+  Cycle front_at_ = 0;      // when it takes its next step
+  uint32_t requested_ = 0;  // entries of its page list
+  // Claimed registrations, in the order of their reads.
+  Ring<Tpt::Registration> jobs_;
+  Ring<Cycle> listed_;    // of the oldest jobs_: when the last entry of their page list is checked
+  Cycle checked_at_ = 0;  // when the latest entry is
+  Cycle ended_at_ = 0;    // when tpt_update has opened the oldest, or given it up
+  bool ends_ = false;     // tpt_update does so
   StageOf<TptUnit> ctl_{*this, &TptUnit::step_ctl};
+  StageOf<TptUnit> register_{*this, &TptUnit::step_register};
 };
 
 }  // namespace rnic::model

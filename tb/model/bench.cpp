@@ -161,6 +161,20 @@ Mr Side::reg_at(uint64_t buffer, uint64_t length, uint16_t rights, uint16_t pd, 
   return {.address = to, .length = length, .stag = stag};
 }
 
+uint32_t Side::reg_fast(uint8_t log_pages, uint16_t pd) {
+  const auto rsp = command(AdminOpcode::kCreateMr, next_slot_,
+                           spec::AdminMrArgs{.pd = pd,
+                                             .key = static_cast<uint8_t>(next_slot_ * 7 + 1),
+                                             .log_page = log_pages,
+                                             .pbl_base = next_pbl_,
+                                             .pages = uint32_t{1} << log_pages,
+                                             .fast = 1});
+  EXPECT_EQ(rsp.status, AdminStatus::kOk);
+  ++next_slot_;
+  next_pbl_ += uint32_t{1} << log_pages;
+  return spec::AdminMrResult::unpack(rsp.result).stag;
+}
+
 uint16_t Side::create_cq(uint8_t log) {
   const uint16_t n = next_cq_++;
   cq_[n] = {.base = alloc(32ULL << log), .log = log};
@@ -183,7 +197,8 @@ QpHandle Side::create_qp(const QpSetup& s) {
                                       .sq_base = sq_[q.qpn].base,
                                       .rq_base = rq_[q.qpn].base,
                                       .log_sq = s.log_sq,
-                                      .log_rq = s.log_rq})
+                                      .log_rq = s.log_rq,
+                                      .privileged = s.privileged})
                 .status,
             AdminStatus::kOk);
   return q;

@@ -124,7 +124,8 @@ struct QpHandle {
 struct QpSetup {
   uint16_t pd = 0, ird = 8, ord = 8;
   bool crc = true, markers = false, hold = false;
-  bool persist = false;  // Flush, atomics, Atomic Write
+  bool persist = false;     // Flush, atomics, Atomic Write
+  bool privileged = false;  // may register memory
   uint8_t log_sq = 6, log_rq = 6, log_cq = 8;
   uint16_t reply_bytes = 0;  // streaming bytes that the passive side's modify sends
 };
@@ -178,6 +179,8 @@ class Side : public model::Surroundings {
   /// Registers existing memory, from a page boundary. Byte 0 has TO first_to + at.
   Mr reg_at(uint64_t at, uint64_t length, uint16_t rights, uint16_t pd = 0,
             uint64_t first_to = 0x10000000);
+  /// Keeps an STag, with room for 2^log_pages pages, for fast registrations.
+  uint32_t reg_fast(uint8_t log_pages, uint16_t pd = 0);
   uint16_t create_cq(uint8_t log = 8);
   QpHandle create_qp(const QpSetup& s);
   spec::AdminQpResult query(uint16_t qpn);
