@@ -72,8 +72,13 @@ void Steps::step(const spec::DdpRxCommit& c) {
 void Steps::step(const spec::RdmapOpCommit& c) {
   if (!known(c.qpn, "rdmap_op")) return;
   const bool answers = rdmap_.responders().test(c.qpn);
-  operation(c);
-  if (answers && c.op != kRespFailed && !rdmap_.responders().test(c.qpn)) ++cancelled_;
+  // A failed request of ours or an atomic of the peer; else a refused Read of the peer.
+  const bool is_read = c.op == kRespFailed && !local_failed(c.qpn) && !atomic_failed(c.qpn);
+  if (is_read)
+    respond(c.qpn);
+  else
+    operation(c);
+  if (answers && !is_read && !rdmap_.responders().test(c.qpn)) ++cancelled_;
 }
 
 void Steps::operation(const spec::RdmapOpCommit& c) {
@@ -99,8 +104,7 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
       if (const auto f = take(tx_faults_, c.qpn, "rdmap_op", "a payload that came back bad"))
         rdmap_.tx_fault(*f);
       return;
-    case kRespFailed:
-      if (!atomic_failed(c.qpn)) respond(c.qpn);
+    case kRespFailed:  // done
       return;
     case kSegment:
       return segment(c.qpn);

@@ -67,6 +67,7 @@ void Steps::step(const spec::TptCheckCommit& c) {
 void Steps::step(const spec::TptChangeCommit& c) {
   if (c.of_peer != 0) return invalidate_now(invalidations_, c);
   if (c.of_sq != 0) return invalidate_now(own_invalidations_, c);
+  if (c.of_reg != 0) return registers(c);
   auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kTpt)];
   if (waiting.empty())
     return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
@@ -81,10 +82,11 @@ void Steps::step(const spec::TptChangeCommit& c) {
   if (destroys && c.waits == 0) {
     if (!may_go(slot, cmd.object))
       tally_.differ(
-          "tpt_change: RTL has destroyed region {}; model has extents in flight from before",
+          "tpt_change: RTL has destroyed region {}; model has extents in flight from before, or "
+          "registers it",
           c.slot);
     closed_.erase(slot);
-  } else if (destroys && !closed_.contains(slot)) {
+  } else if (destroys && !closed_.contains(slot) && !tpt_.is_claimed(cmd.object)) {
     closed_[slot] = in_flight_.close();
   }
   waiting.pop_front();
@@ -126,6 +128,81 @@ void Steps::invalidation_told(std::deque<Invalidation>& edge,
   edge.erase(told);
 }
 
+// --- fast registrations
+
+namespace {
+constexpr uint8_t kClaimed = 1, kRefused = 2, kOpen = 3;  // of_reg; 4: given up
+}  // namespace
+
+void Steps::registers(const spec::TptChangeCommit& c) {
+  const bool is_claim = c.of_reg == kClaimed || c.of_reg == kRefused;
+  auto& edge = is_claim ? registrations_ : claimed_;
+  const std::string_view does = c.of_reg == kClaimed   ? "claims"
+                                : c.of_reg == kRefused ? "refuses"
+                                : c.of_reg == kOpen    ? "opens"
+                                                       : "gives up";
+  if (edge.empty())
+    return tally_.differ("tpt_change: QP {}: RTL {} region {}; model has no registration for it",
+                         c.qpn, does, c.slot);
+  model::Tpt::Registration r = edge.front();
+  edge.pop_front();
+  const uint32_t slot = tpt_.slot_of(r.request.stag);
+  if (r.request.qpn != c.qpn || r.request.slot != c.wqe || (slot & 0xffff) != c.slot)
+    return tally_.differ("tpt_change: RTL {} region {} for QP {} slot {} / model {} for {}", does,
+                         c.slot, c.qpn, c.wqe, slot, r.request.describe());
+  if (is_claim)
+    claim(c, std::move(r), slot);
+  else
+    end_registration(c, std::move(r));
+}
+
+/// Nothing may be in flight through the region that the RTL claims.
+void Steps::claim(const spec::TptChangeCommit& c, model::Tpt::Registration r, uint32_t slot) {
+  const bool refused = tpt_.claim(r) == model::Tpt::Claim::kRefused;
+  if (refused != (c.of_reg == kRefused))
+    return tally_.differ("tpt_change: QP {}: registration of STag {:#x}: RTL {} it; model does not",
+                         c.qpn, r.request.stag, refused ? "claims" : "refuses");
+  if (refused) return local_failures_.push_back(model::Tpt::refused(r));
+  if (const auto it = closed_.find(slot); it != closed_.end()) {
+    if (it->second && !surely_in_flight().none_before(*it->second))
+      tally_.differ("tpt_change: RTL registers region {}; model has extents in flight from before",
+                    c.slot);
+    closed_.erase(it);
+  }
+  claimed_.push_back(std::move(r));
+}
+
+/// The RTL has read the whole page list. It opens the region if the list is good.
+void Steps::end_registration(const spec::TptChangeCommit& c, model::Tpt::Registration r) {
+  while (r.listed != r.operands.pages) {
+    const model::MemRead read = r.read(r.listed);
+    auto got = log_.take(Client::kReg, read.address, read.length);
+    if (got.state != ReadLog::State::kDone)
+      return tally_.differ(
+          "tpt_change: QP {}: page list at {:#x}: {}: {}", c.qpn, read.address,
+          got.state == ReadLog::State::kNever ? "RTL never read it" : "RTL's read is not answered",
+          got.why);
+    tpt_.list(r, {.status = got.status, .data = std::move(got.data)});
+  }
+  if (r.fails() != (c.of_reg != kOpen))
+    return tally_.differ("tpt_change: QP {}: page list of STag {:#x}: RTL {} / model: {}", c.qpn,
+                         r.request.stag, c.of_reg == kOpen ? "opens the region" : "gives up",
+                         r.done().describe());
+  tpt_.end(r);
+  if (r.fails()) return local_failures_.push_back(r.done());
+  res_dones_.push_back({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = r.request.slot});
+}
+
+/// Handles rdmap_op 3 of a failed registration; true if it was one.
+bool Steps::local_failed(uint16_t qpn) {
+  const auto at = std::ranges::find(local_failures_, qpn, &spec::SqLocalDone::qpn);
+  if (at == local_failures_.end()) return false;
+  const auto fault = model::Rdmap::failure_of(*at);
+  local_failures_.erase(at);
+  rdmap_.tx_fault(fault);
+  return true;
+}
+
 /// Translates. The extents carry a number of in_flight_, in place of tpt's own epoch.
 spec::TptResult Steps::translate(const spec::WqeCheck& c, model::ExtentList& out) {
   model::ExtentList own;
@@ -143,8 +220,8 @@ spec::TptResult Steps::translate(const spec::WqeCheck& c, model::ExtentList& out
 bool Steps::may_go(uint32_t slot, uint32_t stag) const {
   if (const auto it = closed_.find(slot); it != closed_.end())
     return !it->second || surely_in_flight().none_before(*it->second);
-  const bool is_known = tpt_.check({.stag = stag}) != spec::TptResult::kStag;
-  return !is_known || surely_in_flight().none();
+  if (tpt_.is_claimed(stag)) return false;
+  return !tpt_.is_open(stag) || surely_in_flight().none();
 }
 
 InFlight Steps::surely_in_flight() const {

@@ -144,9 +144,9 @@ void PayloadOrder::word(const spec::AtomicWordCommit& c) {
   if (c.op == spec::AtomicOp::kResult && c.performed != 0) ++qps_[c.qpn].old_values;
 }
 
-/// A local invalidation has closed its STag.
+/// A local invalidation has closed its STag, or a registration has opened it.
 void PayloadOrder::change(const spec::TptChangeCommit& c) {
-  if (c.of_sq != 0) qps_[c.qpn].closed.insert(c.wqe);
+  if (c.of_sq != 0 || c.of_reg == 3) qps_[c.qpn].local.insert(c.wqe);
 }
 
 /// The commit does not report whether it is of an atomic. It is of the oldest Read if the data of
@@ -173,8 +173,8 @@ void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
 
 void PayloadOrder::retire(const spec::QpRetireCommit& c) {
   Qp& qp = qps_[c.qpn];
-  if (c.op == 1 && qp.closed.erase(c.slot) != 0) {
-    findings_.judged("local invalidations done");
+  if (c.op == 1 && qp.local.erase(c.slot) != 0) {
+    findings_.judged("local requests done");
   } else if (c.op == 1) {
     read_done(c.qpn, qp);
   } else if (c.op == 2) {

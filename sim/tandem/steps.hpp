@@ -235,7 +235,7 @@ class Steps final : private model::HostIf::Out,
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
   // The RTL reports these by qp_retire.
   void invalidated(const spec::Invalidated&) override {}
-  void sq_local_done(const spec::SqLocalDone&) override {}
+  void sq_local_done(const spec::SqLocalDone&) override {}  // of an invalidation
 
   void qp_ack_rdmap(const spec::QpAckRdmap& a) override {
     acks_.push_back({model::Qp::Peer::kRdmap, a.qpn});
@@ -245,7 +245,10 @@ class Steps final : private model::HostIf::Out,
   void responder_ready(uint16_t qpn) override { ready_.push_back(qpn); }
   void result(const spec::AtomicReq& r) override { results_.push_back(r); }
   void sq_local(const spec::SqLocal& i) override {
-    own_invalidations_.push_back({.stag = i.stag, .qpn = i.qpn, .slot = i.slot});
+    if (i.is_reg != 0)
+      registrations_.emplace_back(i);
+    else
+      own_invalidations_.push_back({.stag = i.stag, .qpn = i.qpn, .slot = i.slot});
   }
 
   void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_ddp_.push_back(a); }
@@ -328,6 +331,10 @@ class Steps final : private model::HostIf::Out,
   InFlight surely_in_flight() const;
   void invalidate_now(std::deque<Invalidation>& edge, const spec::TptChangeCommit& c);
   void invalidation_told(std::deque<Invalidation>& edge, std::deque<Invalidation>::iterator told);
+  void registers(const spec::TptChangeCommit& c);
+  void claim(const spec::TptChangeCommit& c, model::Tpt::Registration r, uint32_t slot);
+  void end_registration(const spec::TptChangeCommit& c, model::Tpt::Registration r);
+  bool local_failed(uint16_t qpn);
   void give_back(model::ExtentList& extents);
   void drop_open(size_t client);
   void hand_out();
@@ -352,6 +359,9 @@ class Steps final : private model::HostIf::Out,
   // Closed regions by slot, with the number of close(); none once nothing before it is in flight.
   std::map<uint32_t, std::optional<uint8_t>> closed_;
   std::deque<Invalidation> invalidations_, own_invalidations_;
+  std::deque<model::Tpt::Registration> registrations_;  // rdmap -> tpt
+  std::deque<model::Tpt::Registration> claimed_;        // the RTL reads their page lists
+  std::deque<spec::SqLocalDone> local_failures_;        // tpt -> rdmap: failed registrations
   Asked wqe_checks_, resp_checks_, translations_;
   model::Rdmap rdmap_;
   model::Ddp ddp_;
@@ -398,8 +408,9 @@ class Steps final : private model::HostIf::Out,
   std::vector<std::optional<InHand>> in_hand_;  // of each QP
   std::deque<spec::AtomicReq> results_;         // rdmap -> atomic: old values for their sinks
   std::deque<Storing> storing_;                 // atomic -> host_if
-  std::deque<spec::RxDone> res_dones_;          // rdmap -> qp: results that are stored
-  uint64_t placed_ = 0;                         // place packets written
+  // rdmap -> qp: results that are stored, memory that is registered
+  std::deque<spec::RxDone> res_dones_;
+  uint64_t placed_ = 0;  // place packets written
   uint32_t cancelled_ =
       0;  // Reads of the peer whose QP ended: answered_[3] may still hold their look-ups
   uint32_t refused_ = 0;        // received segments whose look-ups answered_[0] may still hold
