@@ -39,6 +39,13 @@ Script failing() {
   return s;
 }
 
+Script registering() {
+  Script s;
+  s.set_up();
+  s.register_memory();
+  return s;
+}
+
 /// The payload with a bit of byte `at` flipped, as a copy: the original's bytes may be shared.
 Payload changed(const Payload& p, uint32_t at) {
   Payload out = Payload::copy_of(p.bytes());
@@ -82,6 +89,48 @@ TEST(FollowerDiffers, ARegionGoesBeforeItsEpochHasEnded) {
   s.destroy_while_sending();
   s["the change of the first destroy"].commit<spec::TptChangeCommit>().waits = 0;
   EXPECT_THAT(s.run(), HasSubstr("RTL has destroyed region"));
+}
+
+TEST(Follower, RegistersMemory) { EXPECT_THAT(registering().run(), IsEmpty()); }
+
+TEST(FollowerDiffers, Registration) {
+  const auto with = [](const char* label, uint8_t of_reg) {
+    Script s = registering();
+    s[label].commit<spec::TptChangeCommit>().of_reg = of_reg;
+    return s.run();
+  };
+  EXPECT_THAT(with("the claim", 2), HasSubstr("RTL refuses it; model does not"));
+  EXPECT_THAT(with("the opening", 4), HasSubstr("RTL gives up / model: qpn=3"));
+  EXPECT_THAT(with("the claim", 3), HasSubstr("RTL opens region 7; model has no registration"));
+
+  Script s = registering();
+  s["the claim"].commit<spec::TptChangeCommit>().slot = 6;
+  EXPECT_THAT(s.run(), HasSubstr("RTL claims region 6 for QP 3"));
+
+  s = registering();
+  s["the read of the registration's list"].as<DmaRead>().address += 8;
+  EXPECT_THAT(s.run(), HasSubstr("page list at 0xd000: RTL never read it"));
+
+  s = registering();
+  Payload& list = s["the bytes of the registration's list"].as<DmaPiece>().data;
+  list = changed(list, 1);  // the first page is not aligned
+  list.writable()[1] = 1;
+  EXPECT_THAT(s.run(), HasSubstr("RTL opens the region / model:"));
+
+  s = registering();
+  s.swap("the end of the registration", "the opening");
+  EXPECT_THAT(s.run(), HasSubstr("RTL took a finished Read; model has none"));
+}
+
+TEST(FollowerDiffers, ADestroyThatFreesARegistration) {
+  Script s = registering();
+  // The destroy comes between claim and opening.
+  const size_t to = s.at("the opening"), from = s.at("the payload in registered memory") + 1,
+               end = s.at("the change of the registered region") + 1;
+  std::rotate(s.steps.begin() + static_cast<std::ptrdiff_t>(to),
+              s.steps.begin() + static_cast<std::ptrdiff_t>(from),
+              s.steps.begin() + static_cast<std::ptrdiff_t>(end));
+  EXPECT_THAT(s.run(), HasSubstr("or registers it"));
 }
 
 TEST(Follower, FollowsAnErrorAndItsFlush) { EXPECT_THAT(failing().run(), IsEmpty()); }
@@ -273,7 +322,7 @@ TEST(FollowerDiffers, CommitDoubled) {
 }
 
 TEST(FollowerDiffers, EveryCommitDroppedIsReported) {
-  for (const Script& life : {whole(), failing()}) {
+  for (const Script& life : {whole(), failing(), registering()}) {
     for (size_t i = 0; i < life.steps.size(); ++i) {
       if (!std::holds_alternative<spec::AnyCommit>(life.steps[i].what)) continue;
       Script s = life;
@@ -284,7 +333,7 @@ TEST(FollowerDiffers, EveryCommitDroppedIsReported) {
 }
 
 TEST(FollowerDiffers, EveryStepDoubledIsReported) {
-  for (const Script& life : {whole(), failing()}) {
+  for (const Script& life : {whole(), failing(), registering()}) {
     for (size_t i = 0; i < life.steps.size(); ++i) {
       const auto& what = life.steps[i].what;
       const bool idempotent = std::holds_alternative<Mmio>(what) ||

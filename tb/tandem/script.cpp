@@ -279,15 +279,15 @@ void Script::set_up() {
   command("create_cq", Op::kCreateCq, 0, args_of(spec::AdminRingArgs{.base = kCq, .log_size = 4}),
           [&] { commit("the command on the CQ", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0}); });
   create_region("", kSlot, stag_, 4, {kPage0, kPage1});
-  command(
-      "create_qp", Op::kCreateQp, kQp,
-      args_of(spec::AdminQpArgs{.pd = 0, .sq_base = kSq, .rq_base = kRq, .log_sq = 4, .log_rq = 4}),
-      [&] {
-        commit("the new QP", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
-        commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
-        commit("the look at the CQ of sends", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
-        commit("the look at the CQ of receives", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
-      });
+  command("create_qp", Op::kCreateQp, kQp,
+          args_of(spec::AdminQpArgs{
+              .pd = 0, .sq_base = kSq, .rq_base = kRq, .log_sq = 4, .log_rq = 4, .privileged = 1}),
+          [&] {
+            commit("the new QP", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
+            commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
+            commit("the look at the CQ of sends", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
+            commit("the look at the CQ of receives", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
+          });
 
   add("the connection comes", spec::LlpCtlEvt{.kind = spec::LlpEvt::kIncoming,
                                               .connection = kConn,
@@ -528,6 +528,73 @@ void Script::read() {
       DmaWrite{.address = kPage0 + 512, .data = payload(data), .client = Client::kPlace});
   commit("the end of the Read", spec::QpRetireCommit{.op = 1, .qpn = kQp, .slot = window_++});
   completion("the Read", {.opcode = spec::WcOpcode::kRdmaRead, .byte_len = 32, .index = index});
+}
+
+void Script::register_memory() {
+  constexpr uint16_t kKept = kSlot + 2;
+  constexpr uint64_t kFirst = 0x9000, kPages = 0xd000;  // TO of the first byte; page list
+  StagOut out;
+  const model::Tpt tpt(spec::Sizes{}, out);
+  const uint32_t kept = tpt.permute(kKept) << 8 | 0x30, stag = kept + 1;
+  std::array<uint8_t, 16> result{};
+  spec::AdminMrResult{.stag = kept}.pack(result);
+  command(
+      "create_mr for registrations", spec::AdminOpcode::kCreateMr, kKept,
+      args_of(spec::AdminMrArgs{.key = 0x30, .log_page = 1, .pbl_base = 8, .pages = 2, .fast = 1}),
+      [&] {
+        commit("the look at the kept slot", spec::TptChangeCommit{.slot = kKept});
+        commit("the kept STag", spec::TptChangeCommit{.slot = kKept});
+      },
+      result);
+
+  const uint16_t index = sq_;
+  const uint8_t slot = window_++;
+  const spec::SqWqe w{.opcode = 32,
+                      .flags = 2 | 8,
+                      .units = 1,
+                      .length = 32,
+                      .remote_address = kFirst,
+                      .rkey = stag};
+  issue("the registration", joined(packed(w), packed(spec::RegOperands{.page_list = kPages,
+                                                                       .length = 8000,
+                                                                       .first_offset = 16,
+                                                                       .pages = 2,
+                                                                       .rights = kRights,
+                                                                       .log_page = 12})));
+  commit("the issue of the registration", spec::QpIssueCommit{.qpn = kQp});
+  commit("the registration at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
+  const auto change = [&](uint8_t of_reg) {
+    return spec::TptChangeCommit{.slot = kKept, .qpn = kQp, .wqe = slot, .of_reg = of_reg};
+  };
+  commit("the claim", change(1));
+  Bytes list(16);
+  base::store_le<uint64_t>(&list[0], kPage1);
+  base::store_le<uint64_t>(&list[8], kPage0);
+  read_of(Client::kReg, kPages, list, "of the registration's list");
+  commit("the opening", change(3));
+  commit("the end of the registration", spec::QpRetireCommit{.op = 1, .qpn = kQp, .slot = slot});
+  completion("the registration",
+             {.opcode = spec::WcOpcode::kRegMr, .byte_len = 32, .index = index});
+
+  const Bytes data = bytes(7, 48);
+  received("a Write to registered memory", tagged(0, stag, kFirst, data), [&] {
+    commit("the look-up of the Write to registered memory",
+           spec::TptCheckCommit{.client = 0,
+                                .stag = stag,
+                                .tagged_offset = kFirst,
+                                .length = 48,
+                                .qpn = kQp,
+                                .rights = spec::kAccessRemoteWrite,
+                                .last = 1});
+  });
+  add("the payload in registered memory",
+      DmaWrite{.address = kPage1 + 16, .data = payload(data), .client = Client::kPlace});
+
+  spec::AdminMrResult{.stag = stag, .rights = kRights, .length = 8000}.pack(result);
+  command(
+      "destroy of the registered region", spec::AdminOpcode::kDestroyMr, kept + 9, {},
+      [&] { commit("the change of the registered region", spec::TptChangeCommit{.slot = kKept}); },
+      result);
 }
 
 void Script::refused_write() {

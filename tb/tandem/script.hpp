@@ -81,6 +81,7 @@ class Script {
   void answer_read();            // the peer reads 16 bytes
   void answer_empty_flush();     // the peer flushes 0 bytes
   void read();                   // we read 32 bytes
+  void register_memory();        // under an STag that is kept; the peer writes; destroyed
   void refused_write();          // the peer writes past the region's end: a Terminate, flush
   void ask_close();              // until rdmap is asked to end
   void close();                  // both sides
