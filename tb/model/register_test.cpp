@@ -147,27 +147,32 @@ TEST_F(RegisterTest, ManyAtATime) {
     Bench::Pair pair;
     uint32_t stag = 0;
     bool fails = false;
+    uint64_t last = 0;  // its last page, of its own
   };
   std::vector<One> all(9);
   for (uint32_t i = 0; i < all.size(); ++i)
-    all[i] = {b.connect(privileged()), b.b.reg_fast(10), i % 4 == 2};
+    all[i] = {b.connect(privileged()), b.b.reg_fast(10), i % 4 == 2, b.b.alloc(4096)};
   auto o = operands(1);
-  const uint64_t list = b.b.alloc(8ULL * kPages);
-  for (uint32_t i = 0; i < kPages; ++i)
-    base::store_le<uint64_t>(&b.b.memory[list + 8ULL * i], 4096ULL * i);
-  o.page_list = list;
   o.pages = kPages;
-  o.length = kPages * 4096ULL;
   for (const One& r : all) {
-    auto its = o;
-    if (r.fails) its.length += 1;
-    post(r.pair.b.qpn, r.stag, its);
+    o.page_list = b.b.alloc(8ULL * kPages);
+    for (uint32_t i = 0; i < kPages; ++i)
+      base::store_le<uint64_t>(&b.b.memory[o.page_list + 8ULL * i],
+                               i + 1 == kPages ? r.last : 4096ULL * i);
+    o.length = kPages * 4096ULL + (r.fails ? 1 : 0);
+    post(r.pair.b.qpn, r.stag, o);
   }
   for (const One& r : all)
     EXPECT_EQ(b.b.wait(r.pair.b.cqn).status, r.fails ? WcStatus::kMwBindErr : WcStatus::kSuccess);
   for (const One& r : all)
     EXPECT_EQ(b.b.command(AdminOpcode::kQueryMr, r.stag).status,
               r.fails ? AdminStatus::kNotFound : AdminStatus::kOk);
+  for (const One& r : all) {
+    if (r.fails) continue;
+    p = r.pair;
+    EXPECT_EQ(write(r.stag, (kPages - 1) * 4096ULL, 4096), WcStatus::kSuccess);
+    EXPECT_EQ(b.b.bytes(r.last, 4096), b.a.bytes(am.address - 0x10000000, 4096));
+  }
 }
 
 // A registration that is refused or fails ends its QP, and leaves the STag to the next one.
