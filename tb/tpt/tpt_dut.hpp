@@ -44,8 +44,7 @@ struct TptDut : RtlDut<V> {
   StreamOut<spec::Invalidated> invalidated = RNIC_OUT(*this, invalidated, spec::Invalidated);
 
   StreamIn<spec::SqLocal> sq_local = RNIC_IN(*this, sq_local, spec::SqLocal);
-  StreamOut<spec::SqLocalDone> sq_local_done =
-      RNIC_OUT(*this, sq_local_done, spec::SqLocalDone);
+  StreamOut<spec::SqLocalDone> sq_local_done = RNIC_OUT(*this, sq_local_done, spec::SqLocalDone);
 
   StreamOut<spec::RegRdReq> reg_rd_req = RNIC_OUT(*this, reg_rd_req, spec::RegRdReq);
   StreamIn<spec::RegRdHdr> reg_rd_hdr = RNIC_IN(*this, reg_rd_hdr, spec::RegRdHdr);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <utility>
 
@@ -54,7 +55,8 @@ struct TptModelDut : ModelDut {
     tpt_ = std::make_unique<model::Tpt>(sizes, out_);
     for (Group* g : {&wqe_, &resp_, &rx_, &tx_}) *g = {};
     failed_ = failed_qn1_ = {};
-    under_way_ = false;
+    under_way_ = waits_ = false;
+    jobs_.clear();
   }
   /// One item: retired extents first, then changes of the table.
   bool step() override {
@@ -63,7 +65,8 @@ struct TptModelDut : ModelDut {
     if (!rd_retired.empty()) return retired(rd_retired.pop(), failed_), true;
     if (!qn1_retired.empty()) return retired(qn1_retired.pop(), failed_qn1_), true;
     if (!invalidate.empty()) return tpt_->invalidate(invalidate.pop()), true;
-    if (!sq_local.empty()) return tpt_->invalidate(sq_local.pop()), true;
+    if (!reg_rd_hdr.empty() && !reg_rd.empty()) return list(), true;
+    if (!sq_local.empty() && local()) return true;
     if (!pbl_wr.empty()) return tpt_->pbl_wr(pbl_wr.pop()), true;
     if (!tpt_cmd.empty() && !under_way_) {
       under_way_ = true;
@@ -92,8 +95,44 @@ struct TptModelDut : ModelDut {
     }
     void invalidated(const spec::Invalidated& inv) override { d.invalidated.push(inv); }
     void sq_local_done(const spec::SqLocalDone& inv) override { d.sq_local_done.push(inv); }
+    void claimable() override { d.waits_ = false; }
     TptModelDut& d;
   };
+
+  /// The next request of the send queue, if it need not wait.
+  bool local() {
+    constexpr size_t kJobs = 4;
+    if (sq_local.front().is_reg == 0) return tpt_->invalidate(sq_local.pop()), true;
+    if (waits_ || jobs_.size() == kJobs) return false;
+    const model::Tpt::Registration r(sq_local.front());
+    const auto claim = tpt_->claim(r);
+    waits_ = claim == model::Tpt::Claim::kWaits;
+    if (waits_) return true;
+    sq_local.pop();
+    if (claim == model::Tpt::Claim::kRefused) {
+      sq_local_done.push(model::Tpt::refused(r));
+      return true;
+    }
+    jobs_.push_back(r);
+    for (uint32_t first = 0; first < r.operands.pages;) {
+      const model::MemRead read = r.read(first);
+      reg_rd_req.push({.address = read.address, .length = static_cast<uint16_t>(read.length)});
+      first += read.length / model::Tpt::kPageEntry;
+    }
+    return true;
+  }
+  /// The answer to the oldest read of a list.
+  void list() {
+    const auto hdr = reg_rd_hdr.pop();
+    const Packet packet = reg_rd.pop();
+    model::Tpt::Registration& r = jobs_.front();
+    tpt_->list(r, {hdr.status,
+                   hdr.status == spec::RdStatus::kOk ? Payload::copy_of(packet.bytes) : Payload()});
+    if (r.listed != r.operands.pages) return;
+    tpt_->end(r);
+    sq_local_done.push(r.done());
+    jobs_.pop_front();
+  }
 
   template <class Rsp>
   void check(Group& g, const spec::WqeCheck& c, Rsp& rsp) {
@@ -161,7 +200,9 @@ struct TptModelDut : ModelDut {
   Group wqe_, resp_, rx_, tx_;
   // Failed extents issued, by epoch.
   std::array<uint64_t, 2> failed_{}, failed_qn1_{};
-  bool under_way_ = false;  // a command is in progress
+  bool under_way_ = false;                     // a command is in progress
+  bool waits_ = false;                         // the next registration, for its entry to drain
+  std::deque<model::Tpt::Registration> jobs_;  // whose lists are read
 };
 
 }  // namespace rnic::tb

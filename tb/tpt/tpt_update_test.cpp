@@ -44,6 +44,7 @@ class Around final : public Port {
  public:
   explicit Around(D& dut) : dut_(dut), rng_(test_rng("around")) {
     dut.top().key_i = rng_.next();
+    dut.top().reg_valid_i = 0;  // tpt_register_test has the registrations
     dut.attach(this);
     clear();
   }
