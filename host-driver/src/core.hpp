@@ -63,20 +63,22 @@ struct MrCore {
   Result<void> dereg();
 
   std::shared_ptr<PdCore> pd;
-  /// Binds the STag to a QP, or to none.
-  void bind(QpCore* to);
+  /// The STag is bound to a QP, or will be if what was posted is executed.
+  void bind(QpCore& to);
+  void unbind();
 
-  QpCore* qp = nullptr;  // the STag is bound to it
-  DmaBuffer buffer;      // keeps the memory alive while the device may use it
+  std::vector<QpCore*> qps;  // those; each deregisters it with its end
+  DmaBuffer buffer;          // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
   bool live = false;
 
   // Of Pd::alloc_mr. `pages` is its room; addr, length and page_size are those of the mapping.
   bool is_fast = false;
-  DmaBuffer list;                  // of the next or current registration
-  std::vector<DmaBuffer> buffers;  // of the mapping
-  uint32_t mapped = 0;             // pages; 0: not mapped
+  DmaBuffer list;  // of the next or current registration
+  // Of the mapping, and of the one before: a registration that is refused leaves that one open.
+  std::vector<DmaBuffer> buffers, earlier;
+  uint32_t mapped = 0;  // pages; 0: not mapped
   uint32_t first_offset = 0;
   bool is_persistent = false;  // all of the mapping
 };

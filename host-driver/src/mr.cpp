@@ -1,6 +1,7 @@
 // Memory regions: page lists, STags, fast registration.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "base/log.hpp"
@@ -92,13 +93,14 @@ Result<void> Mr::dereg() {
 
 Result<void> MrCore::dereg() {
   if (!live) return {};
-  bind(nullptr);
+  unbind();
   ContextCore& ctx = *pd->ctx;
   live = false;
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kDestroyMr, stag); !rsp) {
     ctx.mgr.keep_forever(buffer);
     ctx.mgr.keep_forever(list);
-    for (DmaBuffer& b : buffers) ctx.mgr.keep_forever(std::move(b));
+    for (auto* all : {&buffers, &earlier})
+      for (DmaBuffer& b : *all) ctx.mgr.keep_forever(std::move(b));
     RNIC_LOG_WARN(log, "mr {:#x} stays: {}", stag, rsp.error().what);
     return error_of(rsp);
   }
@@ -106,16 +108,21 @@ Result<void> MrCore::dereg() {
   ctx.mgr.pbl.give(pbl_base, pages);
   buffer = DmaBuffer();  // releases the mapping of caller-owned memory
   buffers.clear();
+  earlier.clear();
   list = DmaBuffer();
   mapped = 0;
   return {};
 }
 
-void MrCore::bind(QpCore* to) {
-  if (qp == to) return;
-  if (qp != nullptr) std::erase(qp->regions, this);
-  qp = to;
-  if (qp != nullptr) qp->regions.push_back(this);
+void MrCore::bind(QpCore& to) {
+  if (std::ranges::find(qps, &to) != qps.end()) return;
+  qps.push_back(&to);
+  to.regions.push_back(this);
+}
+
+void MrCore::unbind() {
+  for (QpCore* q : qps) std::erase(q->regions, this);
+  qps.clear();
 }
 
 Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint32_t access) {
@@ -227,7 +234,7 @@ Result<Mr> register_memory(const std::shared_ptr<PdCore>& pd, QpCore* qp, const 
   }
   mr->stag = spec::AdminMrResult::unpack(rsp->result).stag;
   mr->live = true;
-  mr->bind(qp);
+  if (qp != nullptr) mr->bind(*qp);
   return Mr(std::move(mr));
 }
 
@@ -379,7 +386,7 @@ Result<void> Mr::map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
   mr.length = list.length();
   mr.first_offset = list.first_offset();
   mr.is_persistent = is_persistent;
-  mr.buffers = std::move(buffers);
+  mr.earlier = std::exchange(mr.buffers, std::move(buffers));
   return {};
 }
 

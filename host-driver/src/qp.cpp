@@ -131,8 +131,10 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (alone && push && wqe.may_be_pushed())
     set_ring(wqe, qpn, static_cast<uint16_t>(sq_head + wqe.units));
   put_units(wqe, {.wr_id = wr.wr_id, .opcode = wr.opcode, .signaled = signaled});
-  if (is_registration)  // the device binds the STag in the same case
-    wr.mr->core()->bind((wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0 ? this : nullptr);
+  // The device binds the STag in the same case. An older binding may outlive what is posted now: it
+  // may fail.
+  if (is_registration && (wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0)
+    wr.mr->core()->bind(*this);
   return {};
 }
 

@@ -86,7 +86,7 @@ void Steps::step(const spec::TptChangeCommit& c) {
           "registers it",
           c.slot);
     closed_.erase(slot);
-  } else if (destroys && !closed_.contains(slot) && !tpt_.is_claimed(cmd.object)) {
+  } else if (destroys && !closed_.contains(slot) && tpt_.is_open(cmd.object)) {
     closed_[slot] = in_flight_.close();
   }
   waiting.pop_front();

@@ -57,7 +57,7 @@ class Mr {
   uint32_t max_pages() const;  ///< room of a region of alloc_mr; else its number of pages
   /// ib_map_mr_sg: writes the page list for the next IBV_WR_REG_MR. Where two ranges are not
   /// adjacent on the bus, the first ends and the second begins at a page. addr() becomes `iova`, by
-  /// default the bus address of the first byte. Buffers are kept until the next map_mr_sg() or
+  /// default the bus address of the first byte. Buffers are kept until the map_mr_sg() after next or
   /// dereg(). Only while the region is not registered: no IBV_WR_REG_MR is outstanding, and the
   /// last registration is invalidated.
   /// kInvalidArgument: no region of alloc_mr, a bad page size (4096 to 2 MiB), a range outside its
@@ -196,8 +196,8 @@ class Qp {
 
   /// As Pd::reg_mr and reg_mr_iova, for an STag that only this QP and its peer may use. With
   /// RNIC_ACCESS_REMOTE_INVALIDATE the peer may invalidate it: the region then only waits for its
-  /// dereg(). destroy() deregisters the regions of its QP, also those of Pd::alloc_mr that this QP
-  /// registered last with RNIC_ACCESS_REMOTE_INVALIDATE.
+  /// dereg(). destroy() deregisters the regions of its QP, also those of Pd::alloc_mr for which it
+  /// has posted a registration with RNIC_ACCESS_REMOTE_INVALIDATE.
   [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint32_t access);
   [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
                                        uint64_t iova, uint32_t access);
