@@ -3095,9 +3095,10 @@ struct SqLocal {
   }
 };
 
-/// One for each sq_local. Invalidations in their order, registrations in theirs. The STag is
-/// closed, and nothing through it is in flight; or the memory is registered (result ok), or nothing
-/// has changed: result bind, or status tells that the page list could not be read.
+/// One for each sq_local. Invalidations in their order; registrations in theirs, except that one
+/// that is refused may pass those that read their lists. The STag is closed, and nothing through it
+/// is in flight; or the memory is registered (result ok), or nothing has changed: result bind, or
+/// status tells that the page list could not be read.
 /// architecture 6
 /// From tpt to rdmap.
 struct SqLocalDone {

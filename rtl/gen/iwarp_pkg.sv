@@ -1965,9 +1965,10 @@ package iwarp_pkg;
     logic [255:0] operands;
   } sq_local_t;
 
-  // One for each sq_local. Invalidations in their order, registrations in theirs. The STag is
-  // closed, and nothing through it is in flight; or the memory is registered (result ok), or
-  // nothing has changed: result bind, or status tells that the page list could not be read.
+  // One for each sq_local. Invalidations in their order; registrations in theirs, except that one
+  // that is refused may pass those that read their lists. The STag is closed, and nothing through
+  // it is in flight; or the memory is registered (result ok), or nothing has changed: result bind,
+  // or status tells that the page list could not be read.
   //   architecture 6
   //   from tpt to rdmap
   localparam int unsigned SqLocalDoneWidth = 29;

@@ -64,6 +64,8 @@ module rdmap_ack (
 
   localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5,
                           Atomic = 6, Sent = 7, Inv = 8;
+  // Requests to our own table wait in a queue of NumQps (rdmap_local); all else is less than 256.
+  localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 256);
   logic [8:0] mark, through, none;
   logic       idle_q, sync_q;
   assign mark[Wqe]      = state_q != StDrain;
@@ -76,8 +78,8 @@ module rdmap_ack (
   assign mark[Result]   = state_q != StDrain;
   assign mark[Term]     = state_q != StDrain || !through[Error];
   for (genvar i = 0; i < 9; i++) begin : gen_way
-    logic [7:0] inside_d, inside_q, left_q;   // inside; of those, the ones that an order waits for
-    assign inside_d   = inside_q + 8'(in_i[i]) - 8'(out_i[i]);
+    logic [CountW-1:0] inside_d, inside_q, left_q;   // inside; of those, the ones that an order waits for
+    assign inside_d   = inside_q + CountW'(in_i[i]) - CountW'(out_i[i]);
     assign through[i] = left_q == '0;
     assign none[i]    = inside_q == '0;
     always_ff @(posedge clk_i) begin
@@ -86,7 +88,7 @@ module rdmap_ack (
         left_q   <= '0;
       end else begin
         inside_q <= inside_d;
-        left_q   <= mark[i] ? inside_d : left_q - 8'(out_i[i] && left_q != '0);
+        left_q   <= mark[i] ? inside_d : left_q - CountW'(out_i[i] && left_q != '0);
       end
     end
   end

@@ -6,7 +6,7 @@
 //   qp (res_done)          <--+-- sq_local_done <-- tpt
 //   rdmap_core (resp_fail) <--+
 //
-// Latency: 1 cycle each way.
+// Latency: 2 cycles to tpt, 1 back.
 // Throughput: 1 per cycle; tpt takes an invalidation every 9.
 // Waits for tpt, for qp and for rdmap_core.
 // Siblings: rdmap_tx, rdmap_ack (counts what is inside).
@@ -38,9 +38,10 @@ module rdmap_local (
 );
   logic back_valid, back_ready, fails;
   iwarp_pkg::sq_local_done_t back;
-  stream_reg #(.Width(iwarp_pkg::SqLocalWidth)) u_out (
+  // A QP has one registration at a time, so registrations that wait hold no other QP's messages.
+  stream_fifo #(.Width(iwarp_pkg::SqLocalWidth), .Depth(rnic_pkg::NumQps)) u_out (
     .clk_i, .rst_ni, .valid_i(local_valid_i), .ready_o(local_ready_o), .data_i(local_i),
-    .valid_o(sq_local_valid_o), .ready_i(sq_local_ready_i), .data_o(sq_local_o)
+    .valid_o(sq_local_valid_o), .ready_i(sq_local_ready_i), .data_o(sq_local_o), .count_o()
   );
   stream_reg #(.Width(iwarp_pkg::SqLocalDoneWidth)) u_back (
     .clk_i, .rst_ni, .valid_i(sq_local_done_valid_i), .ready_o(sq_local_done_ready_o),
