@@ -428,4 +428,14 @@ Result<void> check_reg_mr(const SendWr& wr, const QpCore& qp) {
   return {};
 }
 
+spec::RegOperands reg_operands(const SendWr& wr) {
+  const MrCore& mr = *wr.mr->core();
+  return {.page_list = mr.list.bus(0),
+          .length = mr.length,
+          .first_offset = mr.first_offset,
+          .pages = mr.mapped,
+          .rights = static_cast<uint16_t>(wr.access & spec::kAccessMask),
+          .log_page = static_cast<uint8_t>(std::countr_zero(mr.page_size))};
+}
+
 }  // namespace rnic::verbs

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/bytes.hpp"
-#include "core.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 
@@ -115,17 +114,8 @@ void put_operands(const SendWr& wr, WqeBytes& out) {
   out.used = kSendHeader + static_cast<uint32_t>(spec::AtomicOperands::kBytes);
 }
 
-// put_send() has checked the region and the rights: check_reg_mr().
 void put_registration(const SendWr& wr, WqeBytes& out) {
-  const MrCore& mr = *wr.mr->core();
-  const spec::RegOperands operands{
-      .page_list = mr.list.bus(0),
-      .length = mr.length,
-      .first_offset = mr.first_offset,
-      .pages = mr.mapped,
-      .rights = static_cast<uint16_t>(wr.access & spec::kAccessMask),
-      .log_page = static_cast<uint8_t>(std::countr_zero(mr.page_size))};
-  operands.pack(std::span(out.bytes).subspan(kSendHeader));
+  reg_operands(wr).pack(std::span(out.bytes).subspan(kSendHeader));
   out.units = units_of_body(spec::RegOperands::kBytes);
   out.used = kSendHeader + static_cast<uint32_t>(spec::RegOperands::kBytes);
 }

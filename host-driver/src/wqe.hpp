@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "gen/queues.hpp"
 #include "rnic/verbs_types.hpp"
 
 namespace rnic::verbs {
@@ -47,6 +48,8 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 /// kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
+/// What the WQE of an IBV_WR_REG_MR says of its region; mr.cpp has it.
+spec::RegOperands reg_operands(const SendWr& wr);
 /// Writes the doorbell into each unit of a pushed WQE.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
 [[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);

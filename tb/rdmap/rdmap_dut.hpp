@@ -48,8 +48,7 @@ struct RtlRdmap : RtlDut<V> {
   StreamIn<spec::AtomicRsp> atomic_rsp = RNIC_IN(*this, atomic_rsp, spec::AtomicRsp);
   StreamOut<spec::ResDone> res_done = RNIC_OUT(*this, res_done, spec::ResDone);
   StreamOut<spec::SqLocal> sq_local = RNIC_OUT(*this, sq_local, spec::SqLocal);
-  StreamIn<spec::SqLocalDone> sq_local_done =
-      RNIC_IN(*this, sq_local_done, spec::SqLocalDone);
+  StreamIn<spec::SqLocalDone> sq_local_done = RNIC_IN(*this, sq_local_done, spec::SqLocalDone);
 
   // tpt
   std::function<spec::TptResult(const spec::RespCheck&)> check;  // empty: every source is good
