@@ -7,6 +7,7 @@
 #include "base/bytes.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
+#include "rnic/verbs.hpp"
 
 namespace rnic::verbs {
 

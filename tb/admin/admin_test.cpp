@@ -244,7 +244,7 @@ TYPED_TEST(AdminTest, QpArguments) {
       .with(&AdminQpArgs::rq_base, {0x20, 1, 0xffffffffffffffe0})
       .with(&AdminQpArgs::log_sq, {0, 1, 16, 0x82})
       .with(&AdminQpArgs::log_rq, {0, 1, 16, 0x82})
-      .with(&AdminQpArgs::reserved0, {1, uint64_t{1} << 47})
+      .with(&AdminQpArgs::reserved0, {1, uint64_t{1} << 46})
       .filled(&AdminQpArgs::reserved1);
   for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateQp, 5, a);
   this->must(Op::kCreateQp, 5, this->qp(1, 3, 3));
