@@ -1,5 +1,5 @@
-// The steps of docs/life-of-a-write.md, life-of-a-flush.md, life-of-an-atomic.md and
-// life-of-an-invalidation.md that are visible at the device's boundary happen in the page's order.
+// The steps of docs/life-of-a-write.md, life-of-a-send.md, life-of-a-flush.md, life-of-an-atomic.md
+// and life-of-an-invalidation.md that are visible at the device's boundary happen in the page's order.
 // On RTL every stream that a step of the page names moves in that order. With a WQE fetched from
 // its ring, and with one that its doorbell carries.
 #include <algorithm>
@@ -391,87 +391,97 @@ TEST_P(Life, AnAtomicDoesWhatItsPageSays) {
   });
 }
 
-/// One Send with Invalidate on an otherwise idle stream.
-TEST_P(Life, ASendWithInvalidateDoesWhatItsPageSays) {
-  in_child([] {
-    const auto [push, kind] = GetParam();
-    std::array<Streams, 2> streams;
-    World w({.kind = kind, .observer = {&streams[kClient], &streams[kServer]}});
-    std::vector<Step> steps;
-    Watch sender(steps), receiver(steps);
-    w.simulation().observe(kClient, sender);
-    w.simulation().observe(kServer, receiver);
-    bool ready = false, done = false, delivered = false;
-    uint32_t key = 0;
-    w.tap(kClient).on_tx = [&](sim::Record&) {
-      if (sender.on) steps.push_back({"llp_tx", sim::kernel_now()});
-      return true;
-    };
-    w.run(
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(4096);
-          Endpoint& e = h.endpoint(Host::kCap, push);
-          h.connect(e);
-          h.until("the server", [&] { return ready; });
-          sender.add("WQE", e.qp.core()->sq);
-          sender.add("payload", data.buffer);
-          sender.add("CQE", h.cq.core()->ring.memory);
-          h.rest(2 * kUs);
-          sender.on = receiver.on = streams[kClient].on = streams[kServer].on = true;
-          const Sge from = data.sge(64, kBytes);
-          const auto ids =
-              e.post({{.sg_list = {&from, 1}, .opcode = IBV_WR_SEND_WITH_INV, .rkey = key}});
-          h.until_complete(e, "Send with Invalidate");
-          EXPECT_EQ(e.wc(ids[0]).status, IBV_WC_SUCCESS);
-          h.until("its receive", [&] { return delivered; });
-          h.rest(2 * kUs);
-          sender.on = receiver.on = streams[kClient].on = streams[kServer].on = false;
-          done = true;
-          must(e.connection.disconnect(), "disconnect");
-        },
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(4096);
-          Region memory = h.region(4096);
-          Endpoint& e = h.endpoint();
-          const uint64_t id = e.receive(data.sge(0, 1024));
-          h.accept(e);
-          const Mr lent = must(
-              e.qp.reg_mr(memory.buffer, IBV_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_INVALIDATE),
-              "a bound region");
-          receiver.add("placed", data.buffer);
-          receiver.add("receive CQE", h.cq.core()->ring.memory);
-          key = lent.rkey();
-          ready = true;
-          h.until("the Send", [&] { return e.receives_outstanding() == 0; });
-          EXPECT_EQ(e.wc(id).status, IBV_WC_SUCCESS);
-          EXPECT_NE(e.wc(id).wc_flags & IBV_WC_WITH_INV, 0u);
+/// One Send on an otherwise idle stream, or one Send with Invalidate of a region that the receiver
+/// lends.
+void one_send(const Param& param, bool invalidates) {
+  const auto [push, kind] = param;
+  std::array<Streams, 2> streams;
+  World w({.kind = kind, .observer = {&streams[kClient], &streams[kServer]}});
+  std::vector<Step> steps;
+  Watch sender(steps), receiver(steps);
+  w.simulation().observe(kClient, sender);
+  w.simulation().observe(kServer, receiver);
+  bool ready = false, done = false, delivered = false;
+  uint32_t key = 0;
+  w.tap(kClient).on_tx = [&](sim::Record&) {
+    if (sender.on) steps.push_back({"llp_tx", sim::kernel_now()});
+    return true;
+  };
+  w.run(
+      [&](Host& h) {
+        h.open();
+        Region data = h.region(4096);
+        Endpoint& e = h.endpoint(Host::kCap, push);
+        h.connect(e);
+        h.until("the server", [&] { return ready; });
+        sender.add("WQE", e.qp.core()->sq);
+        sender.add("payload", data.buffer);
+        sender.add("CQE", h.cq.core()->ring.memory);
+        h.rest(2 * kUs);
+        sender.on = receiver.on = streams[kClient].on = streams[kServer].on = true;
+        const Sge from = data.sge(64, kBytes);
+        const auto ids = e.post({{.sg_list = {&from, 1},
+                                  .opcode = invalidates ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND,
+                                  .rkey = key}});
+        h.until_complete(e, "Send");
+        EXPECT_EQ(e.wc(ids[0]).status, IBV_WC_SUCCESS);
+        h.until("its receive", [&] { return delivered; });
+        h.rest(2 * kUs);
+        sender.on = receiver.on = streams[kClient].on = streams[kServer].on = false;
+        done = true;
+        must(e.connection.disconnect(), "disconnect");
+      },
+      [&](Host& h) {
+        h.open();
+        Region data = h.region(4096);
+        Region memory = h.region(4096);
+        Endpoint& e = h.endpoint();
+        const uint64_t id = e.receive(data.sge(0, 1024));
+        h.accept(e);
+        const Mr lent =
+            must(e.qp.reg_mr(memory.buffer, IBV_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_INVALIDATE),
+                 "a bound region");
+        receiver.add("placed", data.buffer);
+        receiver.add("receive CQE", h.cq.core()->ring.memory);
+        if (invalidates) key = lent.rkey();
+        ready = true;
+        h.until("the Send", [&] { return e.receives_outstanding() == 0; });
+        EXPECT_EQ(e.wc(id).status, IBV_WC_SUCCESS);
+        EXPECT_EQ(e.wc(id).byte_len, kBytes);
+        EXPECT_EQ((e.wc(id).wc_flags & IBV_WC_WITH_INV) != 0, invalidates);
+        if (invalidates) {
           EXPECT_EQ(e.wc(id).invalidated_rkey, key);
-          delivered = true;
-          h.until("the end", [&] { return done; });
-          h.follow_disconnect(e);
-        });
-    // Steps 2, 5, 10, 12, 21, 27. The sender's completion may come before or after the receiver's.
-    std::vector<std::string> chain = {
-        push ? "push" : "doorbell", "read WQE", "read payload", "llp_tx", "write placed",
-        "write receive CQE"};
-    if (push) chain.erase(chain.begin() + 1);
-    Time before = 0;
-    for (const std::string& what : chain) {
-      const auto at = std::ranges::find_if(steps, [&](const Step& s) { return s.what == what; });
-      ASSERT_NE(at, steps.end()) << what << " was not seen";
-      EXPECT_GE(at->at, before) << what;
-      before = at->at;
-    }
-    if (kind == kRtl) {
-      const std::string page = "life-of-an-invalidation.md";
-      expect_order(
-          page, streams[kClient], 1, 13, push ? 18 : 20,
-          push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
-      expect_order(page, streams[kServer], 14, 27, 21);
-    }
-  });
+        }
+        delivered = true;
+        h.until("the end", [&] { return done; });
+        h.follow_disconnect(e);
+      });
+  // Of either page: steps 2, 5, 10, 12, 21, and the last write. The sender's completion may come before or after the receiver's.
+  std::vector<std::string> chain = {
+      push ? "push" : "doorbell", "read WQE", "read payload", "llp_tx", "write placed",
+      "write receive CQE"};
+  if (push) chain.erase(chain.begin() + 1);
+  Time before = 0;
+  for (const std::string& what : chain) {
+    const auto at = std::ranges::find_if(steps, [&](const Step& s) { return s.what == what; });
+    ASSERT_NE(at, steps.end()) << what << " was not seen";
+    EXPECT_GE(at->at, before) << what;
+    before = at->at;
+  }
+  if (kind == kRtl) {
+    const std::string page = invalidates ? "life-of-an-invalidation.md" : "life-of-a-send.md";
+    expect_order(
+        page, streams[kClient], 1, 13, push ? 18 : 20,
+        push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
+    expect_order(page, streams[kServer], 14, invalidates ? 27 : 24, invalidates ? 21 : 19);
+  }
+}
+
+TEST_P(Life, ASendDoesWhatItsPageSays) {
+  in_child([] { one_send(GetParam(), false); });
+}
+TEST_P(Life, ASendWithInvalidateDoesWhatItsPageSays) {
+  in_child([] { one_send(GetParam(), true); });
 }
 
 std::vector<Param> params() {
