@@ -784,7 +784,8 @@ struct TptCheckCommit {
 /// waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
 /// but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of sq_local, for
 /// the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry is its own), 2
-/// refused, 3 the entry is open, 4 given up.
+/// refused, 3 the entry is open, 4 given up; or of its bind: 5 bound, or unbound, 6 refused, 7 the
+/// window is closed, and the bind is tried again.
 /// architecture 10
 /// tap_tpt_change in u_tpt.u_update.
 struct TptChangeCommit {

@@ -22,7 +22,7 @@ enum class WcStatus : uint8_t {
   kLocQpOpErr = 0x2,  // The WQE is malformed.
   kLocProtErr = 0x4,  // A local key does not allow this access.
   kWrFlushErr = 0x5,  // Flushed: the QP is in error. One entry stands for every WQE up to its index.
-  kMwBindErr = 0x6,  // A fast registration was refused.
+  kMwBindErr = 0x6,  // A fast registration, a bind, or an invalidation of a region with memory windows was refused.
   kRemInvReqErr = 0x9,  // The peer's Terminate names this request: invalid request.
   kRemAccessErr = 0xa,  // The peer's Terminate names this request: access.
   kRemOpErr = 0xb,  // The peer's Terminate names this request: operation failed.

@@ -26,7 +26,7 @@ enum class WrOpcode : uint8_t {
   kAtomicCmpAndSwp = 0x5,  // Compare and swap; length 48, inline: atomic_operands.
   kAtomicFetchAndAdd = 0x6,  // Fetch and add; length 48, inline: atomic_operands.
   kLocalInv = 0x7,  // Invalidate an STag of our own: no SGE, not inline, length 0. rkey: the STag.
-  kBindMw = 0x8,  // Reserved for memory windows.
+  kBindMw = 0x8,  // Bind of a memory window; length 32, inline: bind_operands. rkey: the new STag, remote_address: TO of the first byte.
   kSendWithInv = 0x9,  // Send with Invalidate; with the solicited flag Send with SE and Invalidate. rkey: the STag of the peer that it invalidates.
   kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
   kAtomicWrite = 0xf,  // Atomic Write; length 8, inline: the value.
@@ -66,6 +66,7 @@ enum class WcOpcode : uint8_t {
   kRdmaRead = 0x2,  // RDMA Read.
   kCompSwap = 0x3,  // Compare and swap.
   kFetchAdd = 0x4,  // Fetch and add.
+  kBindMw = 0x5,  // Bind of a memory window.
   kLocalInv = 0x6,  // Invalidation of a local STag.
   kFlush = 0x8,  // RDMA Flush.
   kAtomicWrite = 0x9,  // Atomic Write.
@@ -73,10 +74,10 @@ enum class WcOpcode : uint8_t {
   kRecv = 0x80,  // Receive.
   kRecvRdmaWithImm = 0x81,  // Receive that took Immediate Data. byte_len: bytes of the last Write of the QP since its last message on QN 0.
 };
-inline constexpr std::array<WcOpcode, 11> kAllWcOpcode = {{
+inline constexpr std::array<WcOpcode, 12> kAllWcOpcode = {{
     WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kCompSwap,
-    WcOpcode::kFetchAdd, WcOpcode::kLocalInv, WcOpcode::kFlush, WcOpcode::kAtomicWrite,
-    WcOpcode::kRegMr, WcOpcode::kRecv, WcOpcode::kRecvRdmaWithImm}};
+    WcOpcode::kFetchAdd, WcOpcode::kBindMw, WcOpcode::kLocalInv, WcOpcode::kFlush,
+    WcOpcode::kAtomicWrite, WcOpcode::kRegMr, WcOpcode::kRecv, WcOpcode::kRecvRdmaWithImm}};
 constexpr std::string_view to_string(WcOpcode v) {
   switch (v) {
     case WcOpcode::kSend: return "send";
@@ -84,6 +85,7 @@ constexpr std::string_view to_string(WcOpcode v) {
     case WcOpcode::kRdmaRead: return "rdma_read";
     case WcOpcode::kCompSwap: return "comp_swap";
     case WcOpcode::kFetchAdd: return "fetch_add";
+    case WcOpcode::kBindMw: return "bind_mw";
     case WcOpcode::kLocalInv: return "local_inv";
     case WcOpcode::kFlush: return "flush";
     case WcOpcode::kAtomicWrite: return "atomic_write";
@@ -135,7 +137,7 @@ enum class AdminOpcode : uint8_t {
   kDestroyQp = 0x1b,  // Allowed in idle and, once drained, in error; else in_use.
   kCreateMr = 0x20,  // admin_mr_args; object is the table slot. Result: the STag.
   kQueryMr = 0x21,  // Object is the STag. Result: rights, PD, length.
-  kDestroyMr = 0x22,  // Object is the STag. Answered once nothing through it is in flight.
+  kDestroyMr = 0x22,  // Object is the STag. Answered once nothing through it is in flight. in_use: memory windows are bound to it.
   kConnListen = 0x30,  // Object is the port.
   kConnUnlisten = 0x31,  // Object is the port.
   kConnConnect = 0x32,  // admin_conn_args: peer address and port. Result: the connection, still connecting.
@@ -290,6 +292,10 @@ inline constexpr uint16_t kAccessRemoteWrite = 0x2;
 /// rdma-core libibverbs/verbs.h enum ibv_access_flags
 inline constexpr uint16_t kAccessRemoteAtomic = 0x8;
 
+/// Right: memory windows may be bound to it. Not together with remote_invalidate.
+/// rdma-core libibverbs/verbs.h enum ibv_access_flags
+inline constexpr uint16_t kAccessMwBind = 0x10;
+
 /// Right: source of an RDMA Read.
 /// rdma-core libibverbs/verbs.h enum ibv_access_flags
 inline constexpr uint16_t kAccessRemoteRead = 0x4;
@@ -309,7 +315,7 @@ inline constexpr uint16_t kAccessRemoteInvalidate = 0x400;
 
 /// Rights that exist so far; any other bit is bad_argument.
 /// architecture 6
-inline constexpr uint16_t kAccessMask = 0x70f;
+inline constexpr uint16_t kAccessMask = 0x71f;
 
 /// Place of the push window in a doorbell page.
 /// architecture 4 (Doorbell)
@@ -590,6 +596,58 @@ struct RegOperands {
     fmt::format_to(std::back_inserter(s), " rights={}", rights);
     fmt::format_to(std::back_inserter(s), " log_page={}", log_page);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    return s;
+  }
+};
+
+/// Inline data of a bind: the window is the length bytes at TO address of the region whose STag is
+/// lkey. Length 0: unbinds a window of type 1. Rights: bits of access_flag, of the peer only.
+/// architecture 6
+struct BindOperands {
+  uint64_t address = 0;  // 64 bits
+  uint64_t length = 0;  // 64 bits
+  uint32_t lkey = 0;  // 32 bits
+  uint16_t rights = 0;  // 16 bits
+  std::array<uint8_t, 10> reserved0{};
+
+  static constexpr std::string_view kName = "bind_operands";
+  static constexpr size_t kBits = 256;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const BindOperands&, const BindOperands&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 64>(w.data(), address);
+    base::put_bits<64, 64>(w.data(), length);
+    base::put_bits<128, 32>(w.data(), lkey);
+    base::put_bits<160, 16>(w.data(), rights);
+    base::put_bytes<176, 80>(w.data(), reserved0.data());
+    return w;
+  }
+  static BindOperands from_words(const uint32_t* w) {
+    BindOperands s;
+    s.address = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    s.length = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.lkey = static_cast<uint32_t>(base::get_bits<128, 32>(w));
+    s.rights = static_cast<uint16_t>(base::get_bits<160, 16>(w));
+    base::get_bytes<176, 80>(w, s.reserved0.data());
+    return s;
+  }
+  static constexpr size_t kBytes = 32;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static BindOperands unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "address={:#x}", address);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    fmt::format_to(std::back_inserter(s), " lkey={:#x}", lkey);
+    fmt::format_to(std::back_inserter(s), " rights={}", rights);
+    if (reserved0 != decltype(reserved0){}) fmt::format_to(std::back_inserter(s), " reserved0={}", base::short_hex(reserved0));
     return s;
   }
 };
@@ -1146,7 +1204,8 @@ struct AdminModifyArgs {
 /// the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
 /// Rights: bits of access_flag. bound: only QP qpn may use the STag, as its remote invalidation
 /// requires. fast: an STag for fast registrations, closed until the first; 2^log_page page-list
-/// entries (pages) are kept for it, and fields without a meaning are 0.
+/// entries (pages) are kept for it, and fields without a meaning are 0. window: 1 or 2: a memory
+/// window of this type, not bound; likewise closed, and all fields but pd and key are 0.
 /// architecture 6
 struct AdminMrArgs {
   uint16_t pd = 0;  // 16 bits
@@ -1162,7 +1221,8 @@ struct AdminMrArgs {
   uint32_t pages = 0;  // 32 bits
   uint8_t bound = 0;  // 1 bit
   uint8_t fast = 0;  // 1 bit
-  uint32_t reserved1 = 0;  // 30 bits
+  uint8_t window = 0;  // 2 bits
+  uint32_t reserved1 = 0;  // 28 bits
   uint64_t reserved2 = 0;  // 64 bits
 
   static constexpr std::string_view kName = "admin_mr_args";
@@ -1185,7 +1245,8 @@ struct AdminMrArgs {
     base::put_bits<320, 32>(w.data(), pages);
     base::put_bits<352, 1>(w.data(), bound);
     base::put_bits<353, 1>(w.data(), fast);
-    base::put_bits<354, 30>(w.data(), reserved1);
+    base::put_bits<354, 2>(w.data(), window);
+    base::put_bits<356, 28>(w.data(), reserved1);
     base::put_bits<384, 64>(w.data(), reserved2);
     return w;
   }
@@ -1204,7 +1265,8 @@ struct AdminMrArgs {
     s.pages = static_cast<uint32_t>(base::get_bits<320, 32>(w));
     s.bound = static_cast<uint8_t>(base::get_bits<352, 1>(w));
     s.fast = static_cast<uint8_t>(base::get_bits<353, 1>(w));
-    s.reserved1 = static_cast<uint32_t>(base::get_bits<354, 30>(w));
+    s.window = static_cast<uint8_t>(base::get_bits<354, 2>(w));
+    s.reserved1 = static_cast<uint32_t>(base::get_bits<356, 28>(w));
     s.reserved2 = static_cast<uint64_t>(base::get_bits<384, 64>(w));
     return s;
   }
@@ -1231,6 +1293,7 @@ struct AdminMrArgs {
     fmt::format_to(std::back_inserter(s), " pages={}", pages);
     fmt::format_to(std::back_inserter(s), " bound={}", bound);
     fmt::format_to(std::back_inserter(s), " fast={}", fast);
+    fmt::format_to(std::back_inserter(s), " window={}", window);
     if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
     if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
     return s;

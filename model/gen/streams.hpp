@@ -108,7 +108,7 @@ enum class TptResult : uint8_t {
   kWrap = 0x4,  // TO plus length exceeds 2^64.
   kBounds = 0x5,  // Outside the buffer.
   kAlign = 0x6,  // Not aligned to 8 bytes; atomic says it, behind tpt's checks.
-  kBind = 0x7,  // Of a fast registration: refused.
+  kBind = 0x7,  // Of a request of the send queue to our own table: refused.
 };
 inline constexpr std::array<TptResult, 8> kAllTptResult = {{
     TptResult::kOk, TptResult::kStag, TptResult::kAssoc, TptResult::kRights,
@@ -3042,8 +3042,8 @@ struct Invalidated {
   }
 };
 
-/// A request of the send queue to our own table: close the STag (is_reg 0), or register memory
-/// under it. operands: reg_operands.
+/// A request of the send queue to our own table: close the STag, register memory under it (is_reg;
+/// operands: reg_operands), or bind it (is_bind; bind_operands).
 /// architecture 6
 /// From rdmap to tpt.
 struct SqLocal {
@@ -3051,21 +3051,23 @@ struct SqLocal {
   uint8_t slot = 0;  // 8 bits
   uint32_t stag = 0;  // 32 bits
   uint8_t is_reg = 0;  // 1 bit
+  uint8_t is_bind = 0;  // 1 bit
   uint16_t pd = 0;  // 16 bits
   uint64_t base = 0;  // 64 bits
   std::array<uint8_t, 32> operands{};
 
   static constexpr std::string_view kName = "sq_local";
-  static constexpr size_t kBits = 393;
+  static constexpr size_t kBits = 394;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const SqLocal&, const SqLocal&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<377, 16>(w.data(), qpn);
-    base::put_bits<369, 8>(w.data(), slot);
-    base::put_bits<337, 32>(w.data(), stag);
-    base::put_bits<336, 1>(w.data(), is_reg);
+    base::put_bits<378, 16>(w.data(), qpn);
+    base::put_bits<370, 8>(w.data(), slot);
+    base::put_bits<338, 32>(w.data(), stag);
+    base::put_bits<337, 1>(w.data(), is_reg);
+    base::put_bits<336, 1>(w.data(), is_bind);
     base::put_bits<320, 16>(w.data(), pd);
     base::put_bits<256, 64>(w.data(), base);
     base::put_bytes<0, 256>(w.data(), operands.data());
@@ -3073,10 +3075,11 @@ struct SqLocal {
   }
   static SqLocal from_words(const uint32_t* w) {
     SqLocal s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<377, 16>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<369, 8>(w));
-    s.stag = static_cast<uint32_t>(base::get_bits<337, 32>(w));
-    s.is_reg = static_cast<uint8_t>(base::get_bits<336, 1>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<378, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<370, 8>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<338, 32>(w));
+    s.is_reg = static_cast<uint8_t>(base::get_bits<337, 1>(w));
+    s.is_bind = static_cast<uint8_t>(base::get_bits<336, 1>(w));
     s.pd = static_cast<uint16_t>(base::get_bits<320, 16>(w));
     s.base = static_cast<uint64_t>(base::get_bits<256, 64>(w));
     base::get_bytes<0, 256>(w, s.operands.data());
@@ -3088,6 +3091,7 @@ struct SqLocal {
     fmt::format_to(std::back_inserter(s), " slot={}", slot);
     fmt::format_to(std::back_inserter(s), " stag={:#x}", stag);
     fmt::format_to(std::back_inserter(s), " is_reg={}", is_reg);
+    fmt::format_to(std::back_inserter(s), " is_bind={}", is_bind);
     fmt::format_to(std::back_inserter(s), " pd={}", pd);
     fmt::format_to(std::back_inserter(s), " base={}", base);
     fmt::format_to(std::back_inserter(s), " operands={}", base::short_hex(operands));
@@ -3097,8 +3101,8 @@ struct SqLocal {
 
 /// One for each sq_local. Invalidations in their order; registrations in theirs, except that one
 /// that is refused may pass those that read their lists. The STag is closed, and nothing through it
-/// is in flight; or the memory is registered (result ok), or nothing has changed: result bind, or
-/// status tells that the page list could not be read.
+/// is in flight; or the memory is registered, or the window bound (result ok); or nothing has
+/// changed: result bind, or status tells that the page list could not be read.
 /// architecture 6
 /// From tpt to rdmap.
 struct SqLocalDone {
@@ -3425,7 +3429,7 @@ struct RespFetched {
   }
 };
 
-/// The result of an atomic is stored, or a local invalidation is done: the request in slot is
+/// The result of an atomic is stored, or a request to our own table is done: the request in slot is
 /// complete.
 /// RFC 7306 section 5
 /// From rdmap to qp.

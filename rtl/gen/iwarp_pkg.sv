@@ -91,6 +91,7 @@ package iwarp_pkg;
     WcoRdmaRead = 8'h2,
     WcoCompSwap = 8'h3,
     WcoFetchAdd = 8'h4,
+    WcoBindMw = 8'h5,
     WcoLocalInv = 8'h6,
     WcoFlush = 8'h8,
     WcoAtomicWrite = 8'h9,
@@ -554,6 +555,18 @@ package iwarp_pkg;
     logic [63:0] page_list;
   } reg_operands_t;
 
+  // Inline data of a bind: the window is the length bytes at TO address of the region whose STag is
+  // lkey. Length 0: unbinds a window of type 1. Rights: bits of access_flag, of the peer only.
+  //   architecture 6
+  localparam int unsigned BindOperandsWidth = 256;
+  typedef struct packed {
+    logic [79:0] reserved0;
+    logic [15:0] rights;
+    logic [31:0] lkey;
+    logic [63:0] length;
+    logic [63:0] address;
+  } bind_operands_t;
+
   // A receive WQE. The buffer is the SGEs one after the other.
   //   architecture 4 (Queue formats)
   localparam int unsigned RqWqeWidth = 512;
@@ -687,12 +700,14 @@ package iwarp_pkg;
   // the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
   // Rights: bits of access_flag. bound: only QP qpn may use the STag, as its remote invalidation
   // requires. fast: an STag for fast registrations, closed until the first; 2^log_page page-list
-  // entries (pages) are kept for it, and fields without a meaning are 0.
+  // entries (pages) are kept for it, and fields without a meaning are 0. window: 1 or 2: a memory
+  // window of this type, not bound; likewise closed, and all fields but pd and key are 0.
   //   architecture 6
   localparam int unsigned AdminMrArgsWidth = 448;
   typedef struct packed {
     logic [63:0] reserved2;
-    logic [29:0] reserved1;
+    logic [27:0] reserved1;
+    logic [1:0] window;
     logic fast;
     logic bound;
     logic [31:0] pages;
@@ -1950,16 +1965,17 @@ package iwarp_pkg;
     logic [31:0] stag;
   } invalidated_t;
 
-  // A request of the send queue to our own table: close the STag (is_reg 0), or register memory
-  // under it. operands: reg_operands.
+  // A request of the send queue to our own table: close the STag, register memory under it (is_reg;
+  // operands: reg_operands), or bind it (is_bind; bind_operands).
   //   architecture 6
   //   from rdmap to tpt
-  localparam int unsigned SqLocalWidth = 393;
+  localparam int unsigned SqLocalWidth = 394;
   typedef struct packed {
     logic [15:0] qpn;
     logic [7:0] slot;
     logic [31:0] stag;
     logic is_reg;
+    logic is_bind;
     logic [15:0] pd;
     logic [63:0] base;
     logic [255:0] operands;
@@ -1967,8 +1983,8 @@ package iwarp_pkg;
 
   // One for each sq_local. Invalidations in their order; registrations in theirs, except that one
   // that is refused may pass those that read their lists. The STag is closed, and nothing through
-  // it is in flight; or the memory is registered (result ok), or nothing has changed: result bind,
-  // or status tells that the page list could not be read.
+  // it is in flight; or the memory is registered, or the window bound (result ok); or nothing has
+  // changed: result bind, or status tells that the page list could not be read.
   //   architecture 6
   //   from tpt to rdmap
   localparam int unsigned SqLocalDoneWidth = 29;
@@ -2143,8 +2159,8 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } resp_fetched_t;
 
-  // The result of an atomic is stored, or a local invalidation is done: the request in slot is
-  // complete.
+  // The result of an atomic is stored, or a request to our own table is done: the request in slot
+  // is complete.
   //   RFC 7306 section 5
   //   from rdmap to qp
   localparam int unsigned ResDoneWidth = 24;
@@ -2426,7 +2442,8 @@ package iwarp_pkg;
   // on. waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no
   // command, but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of
   // sq_local, for the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry
-  // is its own), 2 refused, 3 the entry is open, 4 given up.
+  // is its own), 2 refused, 3 the entry is open, 4 given up; or of its bind: 5 bound, or unbound, 6
+  // refused, 7 the window is closed, and the bind is tried again.
   //   architecture 10
   //   tap_tpt_change in u_tpt.u_update; simulation only
   localparam int unsigned TptChangeCommitWidth = 47;

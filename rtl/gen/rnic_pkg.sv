@@ -172,6 +172,10 @@ package rnic_pkg;
   // Right: target of an atomic. rdma-core libibverbs/verbs.h enum ibv_access_flags
   localparam logic [15:0] AccessRemoteAtomic = 16'h8;
 
+  // Right: memory windows may be bound to it. Not together with remote_invalidate. rdma-core
+  // libibverbs/verbs.h enum ibv_access_flags
+  localparam logic [15:0] AccessMwBind = 16'h10;
+
   // Right: source of an RDMA Read. rdma-core libibverbs/verbs.h enum ibv_access_flags
   localparam logic [15:0] AccessRemoteRead = 16'h4;
 
@@ -186,7 +190,7 @@ package rnic_pkg;
   localparam logic [15:0] AccessRemoteInvalidate = 16'h400;
 
   // Rights that exist so far; any other bit is bad_argument. architecture 6
-  localparam logic [15:0] AccessMask = 16'h70f;
+  localparam logic [15:0] AccessMask = 16'h71f;
 
   // Place of the push window in a doorbell page. architecture 4 (Doorbell)
   localparam logic [11:0] PushOffset = 12'h100;
