@@ -291,7 +291,7 @@ module admin_exec (
       StIsFree: if (unit_ready_i) state_d = StIsFreeRsp;
       StIsFreeRsp: begin
         if (unit_rsp_valid_i) begin
-          state_d = mr.fast ? StUnit : StPages;
+          state_d = mr.fast || mr.window != '0 ? StUnit : StPages;
           if (unit_rsp_i.status != iwarp_pkg::AdmNotFound) begin
             status_d = refused ? unit_rsp_i.status : iwarp_pkg::AdmExists;
             state_d  = StAnswer;

@@ -45,7 +45,7 @@ module admin_judge (
                           : mod.to_state == 8'(iwarp_pkg::QpsClosing) || mod.to_state == 8'(iwarp_pkg::QpsError));
 
   // --- regions
-  logic mr_ok, fast_ok;
+  logic mr_ok, fast_ok, window_ok;
   logic [52:0] spanned;
   assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];
   assign mr_ok   = {mr.reserved1, mr.reserved2} == '0 &&
@@ -53,6 +53,7 @@ module admin_judge (
                              : mr.qpn == '0 && (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) && mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
                    (mr.rights & ~rnic_pkg::AccessMask) == '0 &&
                    ((mr.rights & rnic_pkg::AccessRemoteWrite) == '0 || (mr.rights & rnic_pkg::AccessLocalWrite) != '0) &&
+                   ((mr.rights & rnic_pkg::AccessMwBind) == '0 || (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) &&
                    mr.length != '0 && mr.length[63:48] == '0 && mr.first_offset[31:21] == '0 &&
                    (mr.first_offset[20:0] >> mr.log_page[4:0]) == '0 && mr.pages != '0 && mr.pages[31:22] == '0 &&
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
@@ -62,6 +63,10 @@ module admin_judge (
   assign fast_ok = {mr.bound, mr.qpn, mr.rights, mr.base_to, mr.length, mr.first_offset, mr.page_list, mr.reserved1, mr.reserved2} == '0 &&
                    mr.log_page <= 8'($clog2(rnic_pkg::NumPbl)) && mr.pages == 32'd1 << mr.log_page[4:0] &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
+
+  // Memory windows: nothing yet.
+  assign window_ok = {mr.log_page, mr.rights, mr.qpn, mr.base_to, mr.length, mr.first_offset, mr.pbl_base, mr.page_list, mr.pages, mr.bound, mr.fast,
+                      mr.reserved1, mr.reserved2} == '0 && mr.window != 2'd3;
 
   // --- connections. Limits: for conn_send the FIFO of admin_bytes, for conn_give the bytes that
   // wait (llp_if_rule)
@@ -106,7 +111,7 @@ module admin_judge (
       iwarp_pkg::CmdCreateMr: begin
         if (cmd_i.object >= rnic_pkg::NumStags) status_o = iwarp_pkg::AdmBadObject;
         refs_ok_o = 32'(mr.pd) < rnic_pkg::NumPds;
-        args_ok_o = mr.fast ? fast_ok : mr_ok;
+        args_ok_o = mr.window != '0 ? window_ok : mr.fast ? fast_ok : mr_ok;
       end
       iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: if (!port_ok) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdConnConnect: args_ok_o = conn_connect_ok;

@@ -63,7 +63,7 @@ module qp_emit #(
   output logic [SlotW-1:0] win_slot_o,
   output logic [15:0]      win_after_o,
   // win_opcode_o: 0 Send, 1 Write, 2 Read, 3 Flush, 4 FetchAdd, 5 CmpSwap, 6 Atomic Write, 7 local
-  // invalidation, 8 registration
+  // invalidation, 8 registration, 9 bind
   output logic [3:0]       win_opcode_o,
   output logic             win_signaled_o,
   output logic [31:0]      win_length_o,
@@ -108,7 +108,7 @@ module qp_emit #(
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
   logic [1:0]  fails;   // fails not taken yet; a stalled stream does not show that it holds one
-  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, is_reg, is_inline, is_solicited, answered, init;
+  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, is_reg, is_bind, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
@@ -120,7 +120,8 @@ module qp_emit #(
   assign is_swap     = hdr.opcode == iwarp_pkg::WrAtomicCmpAndSwp;
   assign is_store    = hdr.opcode == iwarp_pkg::WrAtomicWrite;
   assign is_linv     = hdr.opcode == iwarp_pkg::WrLocalInv;
-  assign is_reg      = hdr.opcode == iwarp_pkg::WrRegMr;
+  assign is_bind     = hdr.opcode == iwarp_pkg::WrBindMw;
+  assign is_reg      = hdr.opcode == iwarp_pkg::WrRegMr || is_bind;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
@@ -196,7 +197,7 @@ module qp_emit #(
     if (is_swap)                              win_opcode_o = 4'd5;
     if (is_store)                             win_opcode_o = 4'd6;
     if (is_linv)                              win_opcode_o = 4'd7;
-    if (is_reg)                               win_opcode_o = 4'd8;
+    if (is_reg)                               win_opcode_o = is_bind ? 4'd9 : 4'd8;
   end
 
   stream_reg #(.Width(QpnW + 1)) u_finish (

@@ -31,6 +31,7 @@
 //   registration  the QP not privileged; not inline; an SGE; length not 32. It counts as a request
 //                 likewise. The WQE behind it waits as with a fence: its keys may be those that are
 //                 registered.
+//   bind          likewise, on any QP
 //
 // After the peer's FIN the peer answers no request. Such a WQE is not issued, and the QP fails as
 // lost (wr_flush_err, for qp_emit). A key whose check was sent before the total turned out wrong is
@@ -130,7 +131,7 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, is_reg, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, is_reg, is_bind, is_own, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
@@ -144,6 +145,8 @@ module qp_parse #(
   assign is_store  = hdr_q.opcode == iwarp_pkg::WrAtomicWrite;
   assign is_linv   = hdr_q.opcode == iwarp_pkg::WrLocalInv;
   assign is_reg    = hdr_q.opcode == iwarp_pkg::WrRegMr;
+  assign is_bind   = hdr_q.opcode == iwarp_pkg::WrBindMw;
+  assign is_own    = is_reg || is_bind;
   assign asks_peer = is_read || is_flush || is_atomic || is_store;   // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
@@ -151,7 +154,7 @@ module qp_parse #(
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
-    malformed = !(is_write || is_send || is_imm || is_linv || is_reg || asks_peer) || hdr_q.flags[7:4] != '0 ||
+    malformed = !(is_write || is_send || is_imm || is_linv || is_own || asks_peer) || hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
                 (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
@@ -161,8 +164,8 @@ module qp_parse #(
                                (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) || sge.length != 32'd8)) ||
                                (is_store && hdr_q.length != 32'd8);
     if (is_linv) malformed = malformed || is_inline || hdr_q.num_sge != '0 || hdr_q.length != '0;
-    if (is_reg) malformed = malformed || !privileged_q || !is_inline || hdr_q.num_sge != '0 ||
-                            hdr_q.length != 32'(iwarp_pkg::RegOperandsWidth / 8);
+    if (is_own) malformed = malformed || (is_reg && !privileged_q) || !is_inline || hdr_q.num_sge != '0 ||
+                            hdr_q.length != 32'(iwarp_pkg::RegOperandsWidth / 8);   // both operands have 32 bytes
     if (is_imm) malformed = malformed || !is_inline || hdr_q.num_sge != '0 || hdr_q.length != 32'd8;
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
@@ -242,7 +245,7 @@ module qp_parse #(
   assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
                  ? 3'd1 : hdr_q.units;
   // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.
-  assign next = !barrier_q && !ends_q && !total_bad && !is_reg && wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
+  assign next = !barrier_q && !ends_q && !total_bad && !is_own && wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
   logic [2:0] unused_items;
   stream_fifo #(.Width(ItemW), .Depth(4)) u_items (
     .clk_i, .rst_ni, .valid_i(item_put), .ready_o(item_ready), .data_i(item_in),

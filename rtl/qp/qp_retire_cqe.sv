@@ -69,6 +69,7 @@ module qp_retire_cqe #(
         4'd6:    entry.opcode = iwarp_pkg::WcoAtomicWrite;
         4'd7:    entry.opcode = iwarp_pkg::WcoLocalInv;
         4'd8:    entry.opcode = iwarp_pkg::WcoRegMr;
+        4'd9:    entry.opcode = iwarp_pkg::WcoBindMw;
         default: entry.opcode = iwarp_pkg::WcoSend;
       endcase
     end

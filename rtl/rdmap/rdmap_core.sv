@@ -143,7 +143,7 @@ module rdmap_core #(
   // The WQE becomes a request on QN 1 or to our own table: rdmap_wqe has split off its body.
   logic wqe_is_request;
   assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead || wqe_i.opcode == iwarp_pkg::WrLocalInv ||
-                          wqe_i.opcode == iwarp_pkg::WrRegMr ||
+                          wqe_i.opcode == iwarp_pkg::WrRegMr || wqe_i.opcode == iwarp_pkg::WrBindMw ||
                           wqe_i.opcode == iwarp_pkg::WrFlush || wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;

@@ -1,5 +1,5 @@
-// rdmap_local: executes the requests of the send queue to our own table: hands local invalidations
-// and fast registrations to tpt, and reports each to qp when tpt is done. A registration that
+// rdmap_local: executes the requests of the send queue to our own table: hands local invalidations,
+// fast registrations and binds to tpt, and reports each to qp when tpt is done. One that
 // failed goes to rdmap_core instead: its QP fails.
 //
 //   rdmap_tx --> sq_local --> tpt
@@ -38,7 +38,7 @@ module rdmap_local (
 );
   logic back_valid, back_ready, fails;
   iwarp_pkg::sq_local_done_t back;
-  // A QP has one registration at a time, so registrations that wait hold no other QP's messages.
+  // A QP has one registration or bind at a time, so those that wait hold no other QP's messages.
   stream_fifo #(.Width(iwarp_pkg::SqLocalWidth), .Depth(rnic_pkg::NumQps)) u_out (
     .clk_i, .rst_ni, .valid_i(local_valid_i), .ready_o(local_ready_o), .data_i(local_i),
     .valid_o(sq_local_valid_o), .ready_i(sq_local_ready_i), .data_o(sq_local_o), .count_o()

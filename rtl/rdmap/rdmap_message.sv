@@ -8,7 +8,7 @@
 //   Atomic Request        QN 1, own 52 bytes: the Request Identifier is the message's MSN
 //                         (RFC 7306 5.2)
 //   local invalidation    no message: local_o, with its STag in the header; in data_o
-//   or registration       {is_reg, PD, base, operands}
+//   registration or bind  {is_reg, is_bind, PD, base, operands}
 //   Atomic Write Request  QN 1, own 24 bytes: the peer's STag, length 8, TO, the value
 //
 // Combinational.
@@ -33,11 +33,12 @@ module rdmap_message #(
   own_t         own;
   logic [415:0] request;
   logic [31:0]  bytes;
-  logic         is_add, is_reg;
+  logic         is_add, is_reg, is_bind;
   iwarp_pkg::rdmap_opcode_e opcode;
   logic [31:0]  flags;   // the wire's bits are the verbs' bits in reverse order (A-06)
   assign own      = own_i;
   assign is_reg   = wqe_i.opcode == iwarp_pkg::WrRegMr;
+  assign is_bind  = wqe_i.opcode == iwarp_pkg::WrBindMw;
   assign is_add   = wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign flags    = (wqe_i.disposition[0] ? rnic_pkg::FlushVisible : '0) |
                     (wqe_i.disposition[1] ? rnic_pkg::FlushPersistent : '0);
@@ -47,7 +48,7 @@ module rdmap_message #(
     bytes   = 32'd28;
     request = {own.stag, own.to, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to, 192'h0};
     case (wqe_i.opcode)
-      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrLocalInv, iwarp_pkg::WrRegMr: ;
+      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrLocalInv, iwarp_pkg::WrRegMr, iwarp_pkg::WrBindMw: ;
       iwarp_pkg::WrFlush: begin
         opcode  = iwarp_pkg::OpFlushRequest;
         bytes   = 32'd20;
@@ -68,7 +69,7 @@ module rdmap_message #(
     endcase
   end
 
-  assign local_o = wqe_i.opcode == iwarp_pkg::WrLocalInv || is_reg;
+  assign local_o = wqe_i.opcode == iwarp_pkg::WrLocalInv || is_reg || is_bind;
   always_comb begin
     hdr_o           = '0;
     hdr_o.qpn       = qpn_i;
@@ -90,7 +91,7 @@ module rdmap_message #(
       end
       iwarp_pkg::WrSend:
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
-      iwarp_pkg::WrLocalInv, iwarp_pkg::WrRegMr: hdr_o.stag = wqe_i.remote_stag;
+      iwarp_pkg::WrLocalInv, iwarp_pkg::WrRegMr, iwarp_pkg::WrBindMw: hdr_o.stag = wqe_i.remote_stag;
       iwarp_pkg::WrSendWithInv: begin
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSeInv : iwarp_pkg::OpSendInv;
         hdr_o.stag   = wqe_i.remote_stag;
@@ -105,7 +106,8 @@ module rdmap_message #(
       end
     endcase
     for (int i = 0; i < 52; i++) data_o[8 * i +: 8] = request[415 - 8 * i -: 8];
-    if (local_o) data_o = {79'h0, is_reg, is_reg ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask, own.data} : 336'h0};
+    if (local_o) data_o = {78'h0, is_reg, is_bind,
+                            is_reg || is_bind ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask, own.data} : 336'h0};
   end
 
   logic unused_bits;

@@ -75,7 +75,7 @@ module rdmap_tx (
   // A dropped request has no beat left; a request to our own table goes to rdmap_local.
   assign nothing = pick && grant[0] && sq_own_i && (sq_drop_i || sq_local_i);
   assign local_valid_o = pick && grant[0] && sq_local_i && !sq_drop_i;
-  assign local_o       = {sq_i.qpn, sq_i.slot, sq_i.stag, sq_data_i[336:0]};
+  assign local_o       = {sq_i.qpn, sq_i.slot, sq_i.stag, sq_data_i[337:0]};
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;

@@ -51,7 +51,7 @@ module rdmap_wqe #(
     logic has_sink;
     logic is_atomic;                       // operands follow the sink
     logic is_write;                        // the body is the value
-    logic is_reg;                          // the body is reg_operands
+    logic is_reg;                          // the body is reg_operands or bind_operands
   } kind_t;
 
   logic hdr_ready, kind_in_ready, kind_valid, beat_valid, beat_ready;
@@ -62,7 +62,7 @@ module rdmap_wqe #(
   assign is_atomic = hdr_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                      hdr_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign is_write  = hdr_i.opcode == iwarp_pkg::WrAtomicWrite;
-  assign is_reg    = hdr_i.opcode == iwarp_pkg::WrRegMr;
+  assign is_reg    = hdr_i.opcode == iwarp_pkg::WrRegMr || hdr_i.opcode == iwarp_pkg::WrBindMw;
   assign kind_in   = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush ||
                       hdr_i.opcode == iwarp_pkg::WrLocalInv || is_atomic || is_write || is_reg,
                       hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write, is_reg};

@@ -120,7 +120,6 @@ module tpt (
   // --- pick
   logic rx_room_rsp, rx_room_job, tx_room, wqe_room, resp_room, qn1_room, running;
   logic find_valid, find_ready;
-  logic [31:0] find_stag;
   iwarp_pkg::wqe_check_t find, pick;
   logic [3:0]  others_valid, others_ready;
   logic        rx_take, tx_take, other_valid, pick_valid;
@@ -128,11 +127,6 @@ module tpt (
   logic [2:0]  pick_client;
   iwarp_pkg::wqe_check_t other;
 
-  always_comb begin
-    find      = '0;
-    find.stag = find_stag;
-    find.last = 1'b1;
-  end
   assign rx_xlate_ready_o = rx_room_rsp && rx_room_job && running;
   assign rx_take          = rx_xlate_valid_i && rx_xlate_ready_o;
   assign tx_xlate_ready_o = tx_room && running && !rx_take;
@@ -275,6 +269,7 @@ module tpt (
   // --- local requests of the send queue
   logic sq_inv, sq_inv_ready, sq_inv_done, sq_inv_done_ready, reg_valid, reg_ready, reg_good, reg_rsp_valid;
   logic [31:0]      reg_stag;
+  logic [63:0]      reg_address;
   iwarp_pkg::sq_local_done_t sq_inv_done_item;
   logic [1:0]       reg_op, reg_rsp;
   logic [JobW-1:0]  reg_job;
@@ -287,7 +282,7 @@ module tpt (
     .done_valid_o(sq_local_done_valid_o), .done_ready_i(sq_local_done_ready_i), .done_o(sq_local_done_o),
     .inv_valid_o(sq_inv), .inv_ready_i(sq_inv_ready),
     .inv_done_valid_i(sq_inv_done), .inv_done_ready_o(sq_inv_done_ready), .inv_done_i(sq_inv_done_item),
-    .reg_valid_o(reg_valid), .reg_ready_i(reg_ready), .reg_op_o(reg_op), .reg_good_o(reg_good), .reg_o(reg_job),
+    .reg_valid_o(reg_valid), .reg_ready_i(reg_ready), .reg_op_o(reg_op), .reg_good_o(reg_good), .reg_address_o(reg_address), .reg_o(reg_job),
     .reg_rsp_valid_i(reg_rsp_valid), .reg_rsp_i(reg_rsp), .reg_slot_i(reg_slot), .reg_stag_i(reg_stag),
     .reg_room_i(reg_room), .reg_pbl_i(reg_pbl),
     .rd_req_valid_o(reg_rd_req_valid_o), .rd_req_ready_i(reg_rd_req_ready_i), .rd_req_o(reg_rd_req_o),
@@ -304,12 +299,13 @@ module tpt (
     .inv_valid_i(invalidate_valid_i), .inv_ready_o(invalidate_ready_o), .inv_i(invalidate_i),
     .sq_valid_i(sq_inv), .sq_ready_o(sq_inv_ready), .sq_i(sq_local_i),
     .sq_done_valid_o(sq_inv_done), .sq_done_ready_i(sq_inv_done_ready), .sq_done_o(sq_inv_done_item),
-    .reg_valid_i(reg_valid), .reg_ready_o(reg_ready), .reg_op_i(reg_op), .reg_good_i(reg_good), .reg_i(reg_job),
+    .reg_valid_i(reg_valid), .reg_ready_o(reg_ready), .reg_op_i(reg_op), .reg_good_i(reg_good), .reg_address_i(reg_address), .reg_i(reg_job),
     .reg_rsp_valid_o(reg_rsp_valid), .reg_rsp_o(reg_rsp), .reg_slot_o(reg_slot), .reg_stag_o(reg_stag),
     .reg_room_o(reg_room), .reg_pbl_o(reg_pbl),
     .inv_done_valid_o(invalidated_valid_o), .inv_done_ready_i(invalidated_ready_i), .inv_done_o(invalidated_o),
-    .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
-    .found_valid_i(done && done_client == Update), .found_slot_i(done_slot), .found_entry_i(done_entry),
+    .find_valid_o(find_valid), .find_ready_i(find_ready), .find_o(find),
+    .found_valid_i(done && done_client == Update), .found_result_i(done_result), .found_page_i(done_page), .found_offset_i(done_offset),
+    .found_log_i(done_log), .found_slot_i(done_slot), .found_entry_i(done_entry),
     .we_o(table_we), .waddr_o(table_waddr), .wdata_o(table_wdata), .epoch_o(epoch),
     .reading_i(reading), .look_i(look), .look_epoch_i(look_epoch),
     .ended_i({qn1_drop, qn1_walked, tx_drop, tx_walked, rx_drop, rx_walked}),

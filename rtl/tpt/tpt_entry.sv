@@ -9,7 +9,7 @@
 // Invariants:
 //  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
 //     bounds), in 65-bit arithmetic. An invalidation has no bounds; by the peer (rights), it needs an STag that is
-//     bound.
+//     bound. A window is no local key.
 //  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
 //     carries the epoch in which the entry was closed, or an earlier one.
 //  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read
@@ -120,8 +120,9 @@ module tpt_entry #(
   logic [4:0]  e_log_page;
   logic [FromW-1:0] e_origin;   // offset in the first page minus the base; a TO is added to it
   logic [PblW-1:0] e_pbl;
-  logic [5:0]       unused_fast;
-  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, unused_fast, e_pbl} = entry;
+  logic             unused_fast, e_window;
+  logic [4:0]       unused_room;
+  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, unused_fast, e_window, unused_room, e_pbl} = entry;
 
   logic        s4_valid_q, s4_last_q, s4_invalidate_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
@@ -149,7 +150,7 @@ module tpt_entry #(
     s4_entry_q   <= entry;
     bad_stag_q   <= !e_valid || e_stag != stag || (invalidate && !e_bound && (rights & rnic_pkg::AccessRemoteInvalidate) != '0);
     bad_pd_q     <= e_pd != pd || (e_bound && e_qpn != qpn[QpW-1:0]);
-    bad_rights_q <= |(rights & ~e_rights);
+    bad_rights_q <= |(rights & ~e_rights) || (e_window && client == 3'd2);
     end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};
     below_q      <= from_base[64];
     from_page_q  <= to[FromW-1:0] + e_origin;

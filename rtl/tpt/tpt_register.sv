@@ -1,9 +1,9 @@
-// tpt_register: executes the local requests of the send queue: passes invalidations to tpt_update,
-// and registers memory under an STag that is kept for it (fast registration).
+// tpt_register: executes the local requests of the send queue: passes invalidations and binds to
+// tpt_update, and registers memory under an STag that is kept for it (fast registration).
 //
 //   sq_local --+--> invalidation ------------------------------> tpt_update --+
-//              +--> [ judge ] --> claim --> tpt_update                         |
-//                       |           +--> refused ------------------------------+--> sq_local_done
+//              +--> [ judge ] --> bind, claim --> tpt_update                   |
+//                       |           +--> bound, refused -----------------------+--> sq_local_done
 //                       |           +--> [ jobs ] ----+                        |
 //                       +--> reg_rd_req               v                        |
 //   reg_rd_hdr, reg_rd --> [ entries ] --> check --> pbl_wr                    |
@@ -13,9 +13,9 @@
 //    list may be written. So what fails later leaves the entry as it was, closed and free.
 // 2. The lists of up to Jobs registrations are read at a time; data comes in their order.
 // 3. All data of a list is taken, whatever fails.
-// 4. A claim that finds its entry closed but not drained is repeated. What it waits for, extents in
+// 4. A claim or a bind that finds its entry closed but not drained is repeated. What it waits for, extents in
 //    flight, waits for nothing here.
-// Latency: 4 cycles to the claim, which takes 11. Throughput: a registration every 17 cycles of
+// Latency: 4 cycles to the claim, which takes 11, or the bind, which takes 21. Throughput: a registration every 17 cycles of
 // tpt_update; 8 page-list entries every 9 cycles.
 // Waits for tpt_update, for its reads, and for rdmap.
 // Siblings: tpt_update (owns the entries), tpt_walk (reads the page list). Bench:
@@ -46,8 +46,9 @@ module tpt_register #(
   // registrations: each answered before the next is taken
   output logic reg_valid_o,
   input  logic reg_ready_i,
-  output logic [1:0] reg_op_o,             // 1 claim, 2 open, 3 give up
-  output logic reg_good_o,                 // claim: the operands are good
+  output logic [1:0] reg_op_o,             // 0 bind, 1 claim, 2 open, 3 give up
+  output logic reg_good_o,                 // bind, claim: the operands are good
+  output logic [63:0] reg_address_o,       // bind: TO in the region
   output logic [JobW-1:0] reg_o,           // RNIC_TPT_JOB_T
   input  logic reg_rsp_valid_i,
   input  logic [1:0] reg_rsp_i,            // 0 done, 1 refused, 2 again
@@ -73,7 +74,7 @@ module tpt_register #(
 );
   localparam int unsigned Jobs  = 4;
   localparam int unsigned DoneW = iwarp_pkg::SqLocalDoneWidth;
-  localparam logic [1:0] OpClaim = 2'd1, OpOpen = 2'd2, OpGiveUp = 2'd3;
+  localparam logic [1:0] OpBind = 2'd0, OpClaim = 2'd1, OpOpen = 2'd2, OpGiveUp = 2'd3;
   localparam logic [1:0] RspRefused = 2'd1, RspAgain = 2'd2;
   typedef `RNIC_TPT_JOB_T job_t;
 
@@ -85,21 +86,27 @@ module tpt_register #(
     StClaim,     // offers the claim
     StClaimed,   // waits for its answer
     StRead,      // requests the list, a piece at a time
-    StRefuse
+    StReply      // bound, or refused
   } front_e;
   front_e front_d, front_q;
 
   logic back_asked_q, end_valid;  // the request that tpt_update answers is one of the back
   iwarp_pkg::sq_local_t     head_q;
   iwarp_pkg::reg_operands_t operands;
-  logic        take, good_d, good_q, job_room, claim_valid, refuse_ready;
+  iwarp_pkg::bind_operands_t binding;
+  logic        take, good_d, good_q, bind_good, bound_q, job_room, claim_valid, reply_ready;
+  // rights that a window may have
+  localparam logic [15:0] OfPeer = rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteRead | rnic_pkg::AccessRemoteAtomic |
+                                   rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent;
   logic [53:0] reach_q, end_q;
   logic [31:0] left_q;           // entries of the list that are not requested
   logic [63:0] at_q;
   logic [12:0] piece;            // bytes
   logic        last_piece;
   assign operands   = head_q.operands;
-  assign take       = local_valid_i && local_ready_o && local_i.is_reg;
+  assign binding    = head_q.operands;
+  assign take       = local_valid_i && local_ready_o && (local_i.is_reg || local_i.is_bind);
+  assign bind_good  = binding.reserved0 == '0 && binding.length[63:32] == '0 && (binding.rights & ~OfPeer) == '0;
   assign last_piece = left_q <= 32'd512;
   assign piece      = last_piece ? {left_q[9:0], 3'h0} : 13'd4096;
   assign good_d     = operands.reserved0 == '0 && operands.log_page >= 8'd12 && operands.log_page <= 8'd21 &&
@@ -107,7 +114,8 @@ module tpt_register #(
                       operands.length != '0 && operands.length[63:48] == '0 &&
                       operands.first_offset[31:21] == '0 && (operands.first_offset[20:0] >> operands.log_page[4:0]) == '0 &&
                       (operands.rights & ~rnic_pkg::AccessMask) == '0 &&
-                      ((operands.rights & rnic_pkg::AccessRemoteWrite) == '0 || (operands.rights & rnic_pkg::AccessLocalWrite) != '0);
+                      ((operands.rights & rnic_pkg::AccessRemoteWrite) == '0 || (operands.rights & rnic_pkg::AccessLocalWrite) != '0) &&
+                      ((operands.rights & rnic_pkg::AccessMwBind) == '0 || (operands.rights & rnic_pkg::AccessRemoteInvalidate) == '0);
 
   always_comb begin
     front_d = front_q;
@@ -117,9 +125,9 @@ module tpt_register #(
       StJudge:   front_d = StClaim;
       StClaim:   if (reg_ready_i && claim_valid) front_d = StClaimed;
       StClaimed: if (reg_rsp_valid_i && !back_asked_q)
-                   front_d = reg_rsp_i == RspRefused ? StRefuse : reg_rsp_i == RspAgain ? StClaim : StRead;
+                   front_d = reg_rsp_i == RspAgain ? StClaim : reg_rsp_i == RspRefused || head_q.is_bind ? StReply : StRead;
       StRead:    if (rd_req_ready_i && last_piece) front_d = StIdle;
-      StRefuse:  if (refuse_ready) front_d = StIdle;
+      StReply:   if (reply_ready) front_d = StIdle;
       default:   front_d = StIdle;
     endcase
   end
@@ -131,8 +139,9 @@ module tpt_register #(
     if (front_q == StIdle) head_q <= local_i;
     reach_q <= {29'h0, operands.pages[24:0]} << operands.log_page[4:0];
     end_q   <= {6'h0, operands.length[47:0]} + {33'h0, operands.first_offset[20:0]};
-    if (front_q == StSum)   good_q <= good_d;
-    if (front_q == StJudge) good_q <= good_q && end_q <= reach_q;
+    if (front_q == StSum)   good_q <= head_q.is_bind ? bind_good : good_d;
+    if (front_q == StJudge) good_q <= good_q && (head_q.is_bind || end_q <= reach_q);
+    if (front_q == StClaimed) bound_q <= reg_rsp_i != RspRefused;
     if (front_q == StClaimed) begin
       left_q <= operands.pages;
       at_q   <= operands.page_list;
@@ -141,8 +150,8 @@ module tpt_register #(
       at_q   <= at_q + 64'd4096;
     end
   end
-  assign local_ready_o  = local_i.is_reg ? front_q == StIdle && job_room : inv_ready_i;
-  assign inv_valid_o    = local_valid_i && !local_i.is_reg;
+  assign local_ready_o  = local_i.is_reg ? front_q == StIdle && job_room : local_i.is_bind ? front_q == StIdle : inv_ready_i;
+  assign inv_valid_o    = local_valid_i && !local_i.is_reg && !local_i.is_bind;
 
   assign rd_req_valid_o = front_q == StRead;
   assign rd_req_o       = {at_q, piece};
@@ -160,6 +169,11 @@ module tpt_register #(
     claim.first_offset = operands.first_offset[20:0];
     claim.log_page     = operands.log_page[4:0];
     claim.pages        = operands.pages[PblW:0];
+    if (head_q.is_bind) begin
+      claim.rights       = binding.rights;
+      claim.length       = binding.length[47:0];
+      claim.old_stag     = binding.lkey;
+    end
     claimed            = claim;
     claimed.slot       = reg_slot_i;
     claimed.old_stag   = reg_stag_i;
@@ -263,9 +277,10 @@ module tpt_register #(
   assign end_valid   = back_q == BackEnd && !asked_q;
   assign claim_valid = front_q == StClaim && !asked_q && back_q != BackEnd;
   assign reg_valid_o = end_valid || claim_valid;
-  assign reg_op_o    = !end_valid ? OpClaim : fails ? OpGiveUp : OpOpen;
+  assign reg_op_o    = end_valid ? (fails ? OpGiveUp : OpOpen) : head_q.is_bind ? OpBind : OpClaim;
   assign reg_good_o  = good_q;
   assign reg_o       = end_valid ? job : claim;
+  assign reg_address_o = binding.address;
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                          asked_q <= 1'b0;
     else if (reg_valid_o && reg_ready_i)  asked_q <= 1'b1;
@@ -274,13 +289,13 @@ module tpt_register #(
   always_ff @(posedge clk_i) if (reg_valid_o && reg_ready_i) back_asked_q <= end_valid;
 
   // --- done
-  iwarp_pkg::sq_local_done_t refused, ended;
+  iwarp_pkg::sq_local_done_t replied, ended;
   logic [1:0] unused_index;
   always_comb begin
-    refused        = '0;
-    refused.qpn    = head_q.qpn;
-    refused.slot   = head_q.slot;
-    refused.result = iwarp_pkg::TptBind;
+    replied        = '0;
+    replied.qpn    = head_q.qpn;
+    replied.slot   = head_q.slot;
+    replied.result = bound_q ? iwarp_pkg::TptOk : iwarp_pkg::TptBind;
     ended          = '0;
     ended.qpn      = job.qpn;
     ended.slot     = job.wqe;
@@ -288,8 +303,8 @@ module tpt_register #(
     ended.result   = status_q == iwarp_pkg::RdOk && bad_q ? iwarp_pkg::TptBind : iwarp_pkg::TptOk;
   end
   stream_arb #(.Width(DoneW), .N(3)) u_done (
-    .clk_i, .rst_ni, .valid_i({back_q == BackDone, front_q == StRefuse, inv_done_valid_i}),
-    .ready_o({done_ready, refuse_ready, inv_done_ready_o}), .data_i({ended, refused, inv_done_i}),
+    .clk_i, .rst_ni, .valid_i({back_q == BackDone, front_q == StReply, inv_done_valid_i}),
+    .ready_o({done_ready, reply_ready, inv_done_ready_o}), .data_i({ended, replied, inv_done_i}),
     .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o), .index_o(unused_index)
   );
 

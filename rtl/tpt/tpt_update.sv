@@ -18,6 +18,15 @@
 //   open:    [ origin, end: 3 cycles ] -> write the entry of a claimed slot
 //   give up: write it as it was: closed and free
 //
+//   bind:    lookup of the region -> lookup of the window -> refused
+//                open (type 1): close it, note the epoch; again
+//                closed and not drained: again
+//                else write the window's entry, with the region's pages; count it
+//
+// A region counts the windows that are bound to it, and a window holds its region's slot. While the
+// count is not 0, the region cannot be closed. It falls when a window closes, not when that has
+// drained: a region that is closed later drains later.
+//
 // An entry that is kept for fast registrations (create with `fast`) begins closed, and keeps its
 // part of the page list while it is closed. The low 8 bits of its STag are those of its last
 // registration; destroy does not look at them.
@@ -39,7 +48,7 @@
 //  5. The epoch turns only after every drained note has left the queue. So all notes in it are of
 //     the current epoch, or all of the one before, and they leave in order.
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
-// Throughput of invalidations: 1 per 11 cycles; of their ends 1 per 2.
+// Throughput of invalidations: 1 per 11 cycles, of a window 13; of their ends 1 per 2.
 // Back-pressure: waits only for its lookup to be picked; an invalidation also for room in the queue
 // of notes. Commands, invalidations and registrations take turns.
 // Siblings: tpt_register, tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
@@ -82,8 +91,9 @@ module tpt_update #(
   output iwarp_pkg::sq_local_done_t sq_done_o,
   input  logic reg_valid_i,
   output logic reg_ready_o,
-  input  logic [1:0] reg_op_i,             // 1 claim, 2 open, 3 give up
-  input  logic reg_good_i,                 // claim: the operands are good
+  input  logic [1:0] reg_op_i,             // 0 bind, 1 claim, 2 open, 3 give up
+  input  logic reg_good_i,                 // bind, claim: the operands are good
+  input  logic [63:0] reg_address_i,       // bind: TO in the region
   input  logic [JobW-1:0] reg_i,           // RNIC_TPT_JOB_T
   output logic reg_rsp_valid_o,
   output logic [1:0] reg_rsp_o,            // 0 done, 1 refused, 2 again
@@ -94,8 +104,12 @@ module tpt_update #(
   // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
-  output logic [31:0] find_stag_o,
+  output iwarp_pkg::wqe_check_t find_o,
   input  logic found_valid_i,
+  input  iwarp_pkg::tpt_result_e found_result_i,
+  input  logic [PblW-1:0]   found_page_i,
+  input  logic [20:0]       found_offset_i,
+  input  logic [4:0]        found_log_i,
   input  logic [SlotW-1:0]  found_slot_i,
   input  logic [EntryW-1:0] found_entry_i,
   // to the table
@@ -120,7 +134,7 @@ module tpt_update #(
   localparam int unsigned OutW = 10;
   localparam int unsigned OriginPartW = 14;
 
-  localparam logic [1:0] RegClaim = 2'd1, RegOpen = 2'd2, RegGiveUp = 2'd3;
+  localparam logic [1:0] RegBind = 2'd0, RegClaim = 2'd1, RegOpen = 2'd2, RegGiveUp = 2'd3;
 
   typedef enum logic [3:0] {
     StIdle,
@@ -131,7 +145,9 @@ module tpt_update #(
     StFind,      // requests the lookup
     StFound,     // waits for its result
     StClose,     // the entry is closed, or freed
-    StClaim,     // of a registration: the entry is claimed, refused, or given up
+    StClaim,     // of a registration: the entry is claimed, refused, or given up; of a bind: the window is bound
+    StUncount,   // the count of a window's region is read
+    StCount,     // it is written
     StAnswer
   } state_e;
   state_e state_d, state_q;
@@ -142,7 +158,7 @@ module tpt_update #(
   logic                      take_reg, reg_q;             // reg_q: cmd_q is a registration, of name_q
   logic [23:0]               name_q;
   logic [1:0]                reg_op_q;
-  logic                      reg_good_q, is_fast, writes, claims, waits, claim_ok_q;
+  logic                      reg_good_q, is_kept, writes, claims, waits, claim_ok_q;
   logic [PblW:0]             reg_pages_q;
   logic [31:0]               reg_old_q;
   typedef `RNIC_TPT_JOB_T job_t;
@@ -183,7 +199,7 @@ module tpt_update #(
   logic [31:0] stag;
   tpt_key #(.Inverse(1'b0)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i({gen_q, slot_q}), .value_o(stag_high));
   assign stag    = reg_q ? cmd_q.object : {stag_high, args.key};
-  assign is_fast = !reg_q && args.fast;
+  assign is_kept = !reg_q && (args.fast || args.window != '0);
 
   // --- in flight
   logic [1:0] epoch_q;
@@ -231,31 +247,34 @@ module tpt_update #(
   assign epoch_o   = epoch_q[0];
 
   // --- closing entries
-  logic       claimed_q, fast_q;
+  logic       claimed_q, fast_q, window_q, held, unbinds;
   logic [4:0] room_q;
   logic [PblW-1:0] pbl_q;
   logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
   logic [1:0] note_q, oldest;
+  // held: windows are bound to it; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
-  assign closes   = state_q == StClose && !frees;
+  assign held     = state_q == StClose && !closing_q && !window_q && link != '0;
+  assign unbinds  = !closing_q && window_q && (state_q == StClose || (state_q == StClaim && waits));
+  assign closes   = state_q == StClose && !frees && !held;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
   assign turn     = turn_due_q && old_empty && state_q != StClose && state_q != StClaim && !ripe;
   assign drained = note_q != epoch_q && (note_q != epoch_q - 2'd1 || old_empty);
-  assign frees   = !inv_q && (closing_q ? drained && !claimed_q : all_empty);
+  assign frees   = !inv_q && !held && (closing_q ? drained && !claimed_q : all_empty);
 
   // Notes of invalidations.
   localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
   // Both kinds in one queue, in the order of their closes; each ends at its own output.
   logic [23:0] sq_done_name;
-  logic note_valid, note_room, note_pop, oldest_sq, ripe, ripe_q;
+  logic note_valid, note_room, note_pop, oldest_sq, oldest_held, ripe, ripe_q;
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
-  stream_fifo #(.Width(3 + 24 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
-    .clk_i, .rst_ni, .valid_i(inv_q && (closes || not_open)), .ready_o(note_room),
-    .data_i({epoch_q, sq_q, name_q, cmd_q.object}),
+  stream_fifo #(.Width(4 + 24 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
+    .clk_i, .rst_ni, .valid_i(inv_q && (closes || held || not_open)), .ready_o(note_room),
+    .data_i({epoch_q, sq_q, held, name_q, cmd_q.object}),
     .valid_o(note_valid), .ready_i(note_pop),
-    .data_o({oldest, oldest_sq, sq_done_name, inv_done_o}), .count_o(unused_notes)
+    .data_o({oldest, oldest_sq, oldest_held, sq_done_name, inv_done_o}), .count_o(unused_notes)
   );
-  assign sq_done_o        = {sq_done_name, iwarp_pkg::TptOk, iwarp_pkg::RdOk};
+  assign sq_done_o        = {sq_done_name, oldest_held ? iwarp_pkg::TptBind : iwarp_pkg::TptOk, iwarp_pkg::RdOk};
   assign ripe             = note_valid && (oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty));
   // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
   // from a register, since old_empty is the longest path of this leaf.
@@ -276,14 +295,14 @@ module tpt_update #(
   logic [32:0] e_end_low;
   logic [16:0] e_length_high;
   // e_closing: in an entry that is not valid, the log page field holds {closing, epoch, claimed}
-  logic        e_closing, e_claimed, e_fast, same;
+  logic        e_closing, e_claimed, e_fast, e_window, same;
   logic [1:0]  e_note;
   logic [4:0]  e_room;
   logic [PblW-1:0] e_pbl;
   logic [FromW:0] unused_entry;
-  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, e_claimed, unused_entry, e_fast, e_room, e_pbl} = found_entry_i;
+  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, e_claimed, unused_entry, e_fast, e_window, e_room, e_pbl} = found_entry_i;
   assign same  = e_stag[31:8] == cmd_q.object[31:8] &&
-                 (e_stag[7:0] == cmd_q.object[7:0] || (e_fast && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
+                 (e_stag[7:0] == cmd_q.object[7:0] || ((e_fast || e_window) && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
   assign found = found_valid_i && same && !reg_q &&
                  (e_valid || (e_closing && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
 
@@ -305,7 +324,7 @@ module tpt_update #(
         status_d = iwarp_pkg::AdmOk;
         if (take_cmd)      state_d = by_slot ? StSlot : StFind;
         else if (take_inv) state_d = StFind;
-        else if (take_reg) state_d = reg_op_i == RegClaim ? StFind : reg_op_i == RegOpen ? StSlot : StClaim;
+        else if (take_reg) state_d = reg_op_i == RegOpen ? StSlot : reg_op_i == RegGiveUp ? StClaim : StFind;
       end
       StSlot: begin
         state_d = StKey1;
@@ -325,7 +344,7 @@ module tpt_update #(
         result_d.pd     = args.pd;
         result_d.rights = args.rights;
         result_d.length = args.length;
-        if (is_fast) {result_d.rights, result_d.length} = '0;
+        if (is_kept) {result_d.rights, result_d.length} = '0;
         // STag 0 does not exist: the next generation
         state_d         = reg_q ? StIdle : stag_high == '0 ? StKey1 : StAnswer;
       end
@@ -337,8 +356,8 @@ module tpt_update #(
           state_d  = found && cmd_q.opcode == iwarp_pkg::CmdDestroyMr ? StClose : StAnswer;
           if (not_open) state_d = StIdle;
           if (reg_q) begin
-            state_d       = StClaim;
-            result_d.stag = e_stag;
+            state_d  = of_region_q ? StFind : StClaim;
+            result_d = found_result;
           end
         end
       end
@@ -348,9 +367,13 @@ module tpt_update #(
           status_d = iwarp_pkg::AdmInProgress;
           result_d = '0;
         end
+        if (held)  status_d = iwarp_pkg::AdmInUse;
         if (inv_q) state_d = StIdle;
+        if (unbinds) state_d = StUncount;
       end
-      StClaim:  state_d = StIdle;
+      StClaim:   state_d = unbinds ? StUncount : binds ? StCount : StIdle;
+      StUncount: state_d = StCount;
+      StCount:   state_d = inv_q || reg_q ? StIdle : StAnswer;
       StAnswer: if (rsp_ready_i) state_d = StIdle;
       default:  state_d = StIdle;
     endcase
@@ -373,7 +396,22 @@ module tpt_update #(
   assign take_cmd     = cmd_valid_i && cmd_ready_o;
   `RNIC_ASSERT(OneTaken_A, 2'(take_cmd) + 2'(take_inv) + 2'(take_reg) <= 2'd1)
   assign find_valid_o = state_q == StFind;
-  assign find_stag_o  = cmd_q.object;
+  // A bind asks of its region what the window will grant.
+  always_comb begin
+    find_o      = '0;
+    find_o.stag = cmd_q.object;
+    find_o.last = 1'b1;
+    if (of_region_q) begin
+      find_o.stag          = reg_old_q;
+      find_o.tagged_offset = address_q;
+      find_o.length        = args.length[31:0];
+      find_o.pd            = args.pd;
+      find_o.qpn           = args.qpn;
+      find_o.rights        = rnic_pkg::AccessMwBind | (args.rights & (rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent));
+      if ((args.rights & (rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteAtomic)) != '0)
+        find_o.rights = find_o.rights | rnic_pkg::AccessLocalWrite;
+    end
+  end
   assign rsp_valid_o  = state_q == StAnswer;
   always_comb begin
     rsp_o        = '0;
@@ -387,14 +425,18 @@ module tpt_update #(
   logic [EntryW-1:0] opened, closed, kept;
   assign writes  = state_q == StWrite && (reg_q || stag_high != '0);
   assign opened  = {1'b1, args.bound, args.qpn[QpW-1:0], stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
-                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], reg_q, reg_q ? room_q : 5'd0, args.pbl_base[PblW-1:0]};
+                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], reg_q && !is_bind, is_bind, reg_q ? room_q : 5'd0,
+                    args.pbl_base[PblW-1:0]};
   assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
-                    1'b1, epoch_q, 2'b00, {FromW{1'b0}}, fast_q, room_q, pbl_q};
+                    1'b1, epoch_q, 2'b00, {FromW{1'b0}}, fast_q, window_q, room_q, pbl_q};
   // Closed and free, or claimed, with an epoch that has drained.
-  assign kept    = {{(2 + QpW){1'b0}}, !reg_q ? stag : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
+  assign kept    = {{(2 + QpW){1'b0}}, !reg_q ? stag : is_bind ? cmd_q.object : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
                     1'b1, epoch_q + 2'd2, reg_q && reg_op_q == RegClaim, 1'b0, {FromW{1'b0}},
-                    1'b1, reg_q ? room_q : args.log_page[4:0], reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
-  assign claims          = state_q == StClaim && (reg_op_q == RegGiveUp || (claim_ok_q && drained));
+                    reg_q ? !is_bind : args.fast, reg_q ? is_bind : args.window != '0,
+                    reg_q ? room_q : args.window != '0 ? {3'b000, args.window} : args.log_page[4:0], reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
+  assign claims          = state_q == StClaim && (reg_op_q == RegGiveUp || (claim_ok_q && drained && closing_q));
+  assign is_bind         = reg_q && reg_op_q == RegBind;
+  assign binds           = claims && is_bind && args.length != '0;
   assign waits           = state_q == StClaim && !claims && claim_ok_q;
   assign reg_rsp_valid_o = state_q == StClaim || (state_q == StWrite && reg_q);
   assign reg_rsp_o       = state_q == StWrite || claims ? 2'd0 : claim_ok_q ? 2'd2 : 2'd1;
@@ -402,11 +444,11 @@ module tpt_update #(
   assign reg_stag_o      = result_q.stag;
   assign reg_room_o      = room_q;
   assign reg_pbl_o       = pbl_q;
-  assign we_o    = clear_busy || writes || claims || (state_q == StClose && (frees || !closing_q));
+  assign we_o    = clear_busy || writes || claims || (unbinds && state_q == StClaim) || (state_q == StClose && (frees || (!closing_q && !held)));
   assign waddr_o = clear_busy ? clear_addr : slot_q;
   always_comb begin
-    wdata_o = is_fast || state_q == StClaim ? kept : opened;
-    if (state_q == StClose)                           wdata_o = closed;
+    wdata_o = is_kept || (state_q == StClaim && !binds) ? kept : opened;
+    if (state_q == StClose || (state_q == StClaim && unbinds)) wdata_o = closed;
     if (clear_busy || (state_q == StClose && frees)) wdata_o = '0;
   end
   assign slot_we      = (writes && !reg_q) || (state_q == StClose && frees);
@@ -432,8 +474,8 @@ module tpt_update #(
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
       if (turn) epoch_q <= epoch_q + 2'd1;
-      if ((closes && (!closing_q || note_q == epoch_q)) || not_open || (waits && note_q == epoch_q)) turn_due_q <= 1'b1;
-      else if (turn)                                                                                 turn_due_q <= 1'b0;
+      if ((closes && (!closing_q || note_q == epoch_q)) || (held && inv_q) || not_open || (unbinds && state_q == StClaim) || (waits && note_q == epoch_q)) turn_due_q <= 1'b1;
+      else if (turn) turn_due_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -452,6 +494,8 @@ module tpt_update #(
         cmd_q.args   <= reg_args;
         name_q       <= {job.qpn, job.wqe};
         reg_old_q    <= job.old_stag;
+        address_q    <= reg_address_i;
+        region_ok_q  <= job.length == '0;
         reg_op_q     <= reg_op_i;
         reg_good_q   <= reg_good_i;
         reg_pages_q  <= job.pages;
@@ -472,16 +516,61 @@ module tpt_update #(
     else if (found_valid_i) slot_q <= found_slot_i;
     if (state_q == StSlot) gen_q <= slot_gen;
     else if (state_q == StWrite && stag_high == '0) gen_q <= gen_q + GenW'(1);
-    if (found_valid_i) begin
+    if (state_q == StIdle)  of_region_q <= take_reg && reg_op_i == RegBind && job.length != '0;
+    else if (found_valid_i) of_region_q <= 1'b0;
+    found_region_q <= found_valid_i && of_region_q;
+    if (found_region_q) count_q <= link;
+    if (found_valid_i && of_region_q) begin
+      region_q          <= found_slot_i;
+      region_ok_q       <= found_result_i == iwarp_pkg::TptOk;
+      cmd_q.args        <= region_args;
+    end
+    if (found_valid_i && !of_region_q) begin
       closing_q  <= !e_valid;
       note_q     <= e_note;
       claimed_q  <= !e_valid && e_claimed;
       fast_q     <= e_fast;
+      window_q   <= e_window;
       room_q     <= e_room;
       pbl_q      <= e_pbl;
-      claim_ok_q <= reg_good_q && e_fast && !e_valid && e_closing && !e_claimed && e_stag[31:8] == cmd_q.object[31:8] &&
-                    e_pd == args.pd && reg_pages_q <= (PblW + 1)'(1) << e_room;
+      claim_ok_q <= reg_good_q && e_stag[31:8] == cmd_q.object[31:8] && e_pd == args.pd &&
+                    (is_bind ? e_window && region_ok_q && (e_valid || e_closing) && (!e_room[1] || (!e_valid && args.length != '0))
+                             : e_fast && !e_valid && e_closing && !e_claimed && reg_pages_q <= (PblW + 1)'(1) << e_room);
+      if (is_bind) cmd_q.args <= window_args;
     end
+    if (unbinds) region_q <= link;
+  end
+
+  // The windows of a region; the region of a window that is bound.
+  logic                  of_region_q, found_region_q, region_ok_q, is_bind, binds;
+  logic [63:0]           address_q;
+  logic [SlotW-1:0]      region_q, count_q, link;
+  logic                  link_we;
+  logic [SlotW-1:0]      link_at, link_d;
+  assign link_we = clear_busy || (writes && !reg_q) || binds || state_q == StCount;
+  assign link_at = clear_busy ? clear_addr : state_q == StCount ? region_q : slot_q;
+  always_comb begin
+    link_d = binds ? region_q : '0;
+    if (state_q == StCount) link_d = is_bind && bound_q ? count_q + SlotW'(1) : link - SlotW'(1);
+    if (clear_busy)         link_d = '0;
+  end
+  logic bound_q;   // the bind has written its window
+  always_ff @(posedge clk_i) bound_q <= binds;
+  ram_1r1w #(.Width(SlotW), .Depth(rnic_pkg::NumStags)) u_links (
+    .clk_i, .rst_ni, .we_i(link_we), .waddr_i(link_at), .wdata_i(link_d),
+    .re_i(found_valid_i || state_q == StUncount), .raddr_i(found_valid_i ? found_slot_i : region_q), .rdata_o(link)
+  );
+
+  // What a bind takes from its region, and from the window's type.
+  iwarp_pkg::admin_mr_args_t region_args, window_args;
+  always_comb begin
+    region_args              = args;
+    region_args.log_page     = {3'h0, found_log_i};
+    region_args.first_offset = {11'h0, found_offset_i};
+    region_args.pbl_base     = 32'(found_page_i);
+    window_args              = args;
+    window_args.bound        = e_room[1];
+    if (e_room[1]) window_args.rights = args.rights | rnic_pkg::AccessRemoteInvalidate;
   end
 
   // A registration as the arguments of a create_mr. Bound to its QP if the peer may invalidate it.
@@ -500,15 +589,16 @@ module tpt_update #(
   end
 
   logic unused_args;
-  assign unused_args = ^{sq_i.is_reg, sq_i.pd, sq_i.base, sq_i.operands, unused_bound, unused_qpn, new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
+  assign unused_args = ^{sq_i.is_reg, sq_i.is_bind, sq_i.pd, sq_i.base, sq_i.operands, unused_bound, unused_qpn, new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
                          args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
   logic                          tap_judged;
   logic [2:0]                    tap_reg;
-  assign tap_reg        = state_q == StWrite && reg_q ? 3'd3 : state_q != StClaim || waits ? 3'd0
-                        : reg_op_q == RegGiveUp ? 3'd4 : claims ? 3'd1 : 3'd2;
+  assign tap_reg        = state_q == StWrite && reg_q ? 3'd3 : held && inv_q ? 3'd2 : state_q != StClaim ? 3'd0
+                        : unbinds ? 3'd7 : waits ? 3'd0 : reg_op_q == RegGiveUp ? 3'd4
+                        : is_bind ? (claims ? 3'd5 : 3'd6) : claims ? 3'd1 : 3'd2;
   assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) || not_open;
   assign tap_tpt_change = {tap_judged || writes || state_q == StClose || tap_reg != '0,
                            state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q && !sq_q, inv_q && sq_q, name_q, tap_reg};
