@@ -179,7 +179,7 @@ module tpt_update #(
   logic                      by_slot, is_query_q;
   assign new_args = cmd_i.args;
   assign by_slot  = cmd_i.opcode == iwarp_pkg::CmdCreateMr ||
-                    (cmd_i.opcode == iwarp_pkg::CmdQueryMr && new_args.pages != '0);
+                    (cmd_i.opcode == iwarp_pkg::CmdQueryMr && (new_args.pages != '0 || new_args.window != '0));
 
   // --- slots: {valid, generation}
   logic             clear_busy, slot_we, slot_valid, slot_valid_d;
