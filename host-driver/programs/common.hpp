@@ -241,12 +241,13 @@ void send_imm_lat(const Run& run, bool is_client);
 void flush_lat(const Run& run, bool is_client);
 void send_inv(const Run& run, bool is_client);
 void fast_register(const Run& run, bool is_client);
+void mw_bind(const Run& run, bool is_client);
 void atomic_lat(const Run& run, bool is_client);
 void atomic_write_lat(const Run& run, bool is_client);
 void atomic_bw(const Run& run, bool is_client);
 void lock(const Run& run, bool is_client);
 /// Values of the settings op, addresses and method; the default comes first.
-std::span<const std::string_view> fast_register_ops();
+std::span<const std::string_view> lend_ops();  // of frwr and mw_bind
 std::span<const std::string_view> atomic_ops();
 std::span<const std::string_view> atomic_addresses();
 std::span<const std::string_view> lock_methods();

@@ -40,15 +40,19 @@ constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2",
                                "Of the MPA Request; 2 carries IRD and ORD."};
 constexpr SettingRow kTimeout{"timeout_us", "20000", "us",
                               "A side gives up after this long without progress."};
-constexpr SettingRow kOp{"op", "send", "send, write or read; atomics: fetch_add, cmp_swap",
-                         "How file_copy moves the file; what the server of frwr does (by default "
-                         "write), and atomic_lat (fetch_add) and atomic_bw (fetch_add)."};
+constexpr SettingRow kOp{
+    "op", "send", "send, write or read; atomics: fetch_add, cmp_swap",
+    "How file_copy moves the file; what the server of frwr and mw_bind does "
+    "(by default write), and atomic_lat (fetch_add) and atomic_bw (fetch_add)."};
 constexpr SettingRow kMethod{"method", "write_only",
                              "flush, flush_without_last, write_only, read, send; crash: all; lock: "
                              "spin, ticket",
                              "What makes an append to the log durable before its caller is told; "
                              "the kind of lock (by default spin)."};
-constexpr SettingRow kFrwrOp{"op", "write", kOp.unit, kOp.sentence};
+constexpr SettingRow kLendOp{"op", "write", kOp.unit, kOp.sentence};
+constexpr SettingRow kMwType{"type", "2", "1 or 2",
+                             "Of the memory windows of mw_bind: 1: bound again under the next "
+                             "key; 2: invalidated by the server first."};
 constexpr SettingRow kAtomicOp{"op", "fetch_add", kOp.unit, kOp.sentence};
 constexpr SettingRow kLockMethod{"method", "spin", kMethod.unit, kMethod.sentence};
 constexpr SettingRow kAddresses{"addresses", "one", "one or many",
@@ -71,8 +75,10 @@ constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThrea
                                     kInline, kPush,  kEvents, RNIC_COMMON};
 constexpr SettingRow kImmLatRows[] = {kCount, kWarmup, kThreads, kPush, kEvents, RNIC_COMMON};
 constexpr SettingRow kInvRows[] = {kSize, kCount, kWarmup, kQps, kThreads, kInline, RNIC_COMMON};
-constexpr SettingRow kFrwrRows[] = {kFrwrOp,  kSize,   kCount,    kWarmup,    kQps,
+constexpr SettingRow kFrwrRows[] = {kLendOp,  kSize,   kCount,    kWarmup,    kQps,
                                     kThreads, kInline, kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kMwRows[] = {kMwType, kLendOp,  kSize,   kCount,    kWarmup,
+                                  kQps,    kThreads, kInline, kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
                                   kThreads, kInline, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDepth,
@@ -133,6 +139,10 @@ constexpr Program kPrograms[] = {
      "returns it by Send with Invalidate.",
      false, kFrwrRows, [](const Run& r) { fast_register(r, true); },
      [](const Run& r) { fast_register(r, false); }},
+    {"mw_bind",
+     "The client binds a memory window to a part of a region, the server writes or reads that.",
+     false, kMwRows, [](const Run& r) { mw_bind(r, true); },
+     [](const Run& r) { mw_bind(r, false); }},
     {"durable_log", "Records appended to a log in the server's persistent memory.", false, kLogRows,
      [](const Run& r) { durable_log(r, true); }, [](const Run& r) { durable_log(r, false); }},
     {"atomic_lat", "Atomics of one word of the server, one at a time.", false, kAtomicLatRows,
@@ -174,6 +184,7 @@ constexpr Number kNumbers[] = {{"size", &Params::size, 0, 0x80000000},
                                {"threads", &Params::threads, 1, 64},
                                {"inline", &Params::inline_bytes, 0, 224},
                                {"rd_atomic", &Params::rd_atomic, 1, 32},
+                               {"type", &Params::mw_type, 1, 2},
                                {"mpa_revision", &Params::mpa_revision, 1, 2},
                                {"capacity", &Params::capacity, 0, 1000000000},
                                {"timeout_us", &Params::timeout_us, 1, 4000000000}};
@@ -247,8 +258,9 @@ Result<void> check(const Program& program, const Params& p) {
   const bool logs = program.name == "durable_log";
   std::vector<std::string_view> methods;
   for (const LogMethodRow& row : log_methods()) methods.push_back(row.name);
+  const bool lends = program.name == "frwr" || program.name == "mw_bind";
   const auto ops = program.name == "file_copy" ? std::span(kCopyOps)
-                   : program.name == "frwr"    ? fast_register_ops()
+                   : lends                     ? lend_ops()
                                                : atomic_ops();
   const auto op = known("op", p.op, ops);
   if (!op || (logs && p.method == "all")) return op;

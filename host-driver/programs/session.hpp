@@ -33,6 +33,7 @@ struct Params {
   bool crc = true;
   bool markers = false;
   uint32_t mpa_revision = 2;
+  uint32_t mw_type = 2;         // mw_bind: type of the memory windows
   uint32_t timeout_us = 20000;  // without progress
   std::string op = "send";      // file_copy: send, write or read; atomics: fetch_add or cmp_swap
   std::string method = "write_only";  // durable_log: how an append becomes durable; lock: its kind

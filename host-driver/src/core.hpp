@@ -2,6 +2,7 @@
 // -> context), so a number or ring is released only after its last user.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,6 +19,8 @@ namespace rnic::verbs {
 
 inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kVoidQpn = 0xffffff;  // overwrites the QPN in CQEs of a destroyed QP
+inline constexpr unsigned kMinLogPage = 12, kMaxLogPage = 21;  // of a region's pages
+inline constexpr uint32_t kAccessHints = 0x3ff00000;           // IBV_ACCESS_OPTIONAL_RANGE: ignored
 
 /// The 64-bit write that rings a doorbell.
 inline uint64_t doorbell_value(uint32_t object, uint8_t flags, uint32_t index) {
@@ -59,8 +62,10 @@ struct PdCore {
 struct QpCore;
 
 struct MrCore {
-  ~MrCore() { (void)dereg(); }
-  Result<void> dereg();
+  ~MrCore() { (void)dereg(true); }
+  /// is_end: the region will not be used again, so its memory is kept if the device refuses. Else
+  /// kBusy (memory windows are bound to it) changes nothing.
+  Result<void> dereg(bool is_end);
 
   std::shared_ptr<PdCore> pd;
   /// The STag is bound to a QP, or will be if what was posted is executed.
@@ -71,6 +76,7 @@ struct MrCore {
   DmaBuffer buffer;          // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
+  uint32_t access = 0;  // of a region of alloc_mr: of the registration posted last
   bool live = false;
 
   // Of Pd::alloc_mr. `pages` is its room; addr, length and page_size are those of the mapping.
@@ -81,6 +87,24 @@ struct MrCore {
   uint32_t mapped = 0;  // pages; 0: not mapped
   uint32_t first_offset = 0;
   bool is_persistent = false;  // all of the mapping
+};
+
+struct MwCore {
+  ~MwCore() { (void)dealloc(); }
+  Result<void> dealloc();
+  void depend_on(QpCore& qp);
+  void depend_on_none();
+
+  std::shared_ptr<PdCore> pd;
+  MwType type = IBV_MW_TYPE_1;
+  /// Those whose end is the window's end: of type 2 the QP that it is bound to; the QPs of its
+  /// region. All that may be such, if what was posted is executed or not.
+  std::vector<QpCore*> qps;
+  uint32_t slot = 0;
+  uint32_t stag = 0;                     // rkey(): of the bind posted last, unless it failed
+  uint32_t bound = 0;                    // of the bind that succeeded last
+  uint32_t outstanding = 0, posted = 0;  // binds
+  bool live = false;
 };
 
 struct CqCore {
@@ -118,6 +142,16 @@ struct SqSlot {
   bool is_first = false;  // of the two WQEs of a Write with Immediate: the Write
 };
 
+/// A bind of a memory window in the send queue.
+struct PostedBind {
+  uint16_t index = 0;                    // of its WQE
+  uint32_t key = 0, before = 0;          // of the window: with this bind, and without it
+  uint32_t posted = 0;                   // binds of the window that were posted up to this one
+  bool was_alone = false;                // no other was outstanding when it was posted
+  std::vector<QpCore*> qps{}, former{};  // of the window: with this bind, and without it
+  std::weak_ptr<MwCore> window{};
+};
+
 struct QpCore {
   QpCore(std::shared_ptr<PdCore> p, uint32_t n) : pd(std::move(p)), ctx(*pd->ctx), qpn(n) {}
   ~QpCore();
@@ -143,12 +177,19 @@ struct QpCore {
   bool complete(const spec::Cqe& cqe, Wc& wc);   // false: the CQE names no posted request
   bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: no request left up to the CQE's index
 
+  // Binds of memory windows (mw.cpp).
+  void note_bind(const SendWr& wr);  // its WQE will be at sq_head
+  void drop_binds(uint16_t head);    // those from `head` on are not posted after all
+  /// All up to `index` are over: that one with this status, those before it with success.
+  void finish_binds(uint16_t index, WcStatus status);
+
   // State.
   Result<QpInfo> refresh();  // queries the device; queues an async event for a new cause
   Result<void> to_rts(const spec::AdminModifyArgs& args);
   Result<void> leave(QpState to);
   Result<void> wait_drained(Time deadline);
   Result<void> destroy();
+  void end_keys();  // of windows and regions that end with this QP
   void free_slots();
 
   std::shared_ptr<PdCore> pd;
@@ -158,6 +199,8 @@ struct QpCore {
   DmaBuffer sq, rq;
   unsigned log_sq = 0, log_rq = 0;
   std::vector<MrCore*> regions;  // bound to this QP
+  std::vector<MwCore*> windows;  // that end with this QP
+  std::deque<PostedBind> binds;  // not complete
   std::vector<SqSlot> sq_slots;
   std::vector<uint64_t> rq_ids;
   uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units
@@ -186,8 +229,12 @@ struct QpCore {
   std::optional<Error> build_error;
 };
 
+/// Checks access flags of a region. kInvalidArgument, kNotSupported.
+[[nodiscard]] Result<void> check_access(uint32_t access);
 /// Checks an IBV_WR_REG_MR against its region and its QP. kInvalidArgument, kNotSupported (access).
 [[nodiscard]] Result<void> check_reg_mr(const SendWr& wr, const QpCore& qp);
+/// Checks an IBV_WR_BIND_MW against its window, its region and its QP. kInvalidArgument.
+[[nodiscard]] Result<void> check_bind_mw(const SendWr& wr, const QpCore& qp);
 
 inline constexpr QpState to_verbs(spec::QpState state) {
   switch (state) {

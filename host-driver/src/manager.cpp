@@ -147,7 +147,7 @@ Result<void> Manager::read_capabilities(PciDevice& dev) {
   attr_.max_qp = reg(spec::kCapNumQpsOffset);
   attr_.max_cq = reg(spec::kCapNumCqsOffset);
   attr_.max_pd = reg(spec::kCapNumPdsOffset);
-  attr_.max_mr = reg(spec::kCapNumStagsOffset);
+  attr_.max_mr = attr_.max_mw = reg(spec::kCapNumStagsOffset);
   attr_.max_pages = reg(spec::kCapNumPagesOffset);
   attr_.max_qp_wr = 1u << spec::kMaxLogRing;
   attr_.max_sge = spec::kMaxSge;

@@ -1,4 +1,5 @@
-// Queue pairs, fast path: posting, retiring, the builder. States and connections: qp_state.cpp.
+// Queue pairs, fast path: posting, retiring. The builder: qp_builder.cpp; states and connections:
+// qp_state.cpp.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -55,6 +56,8 @@ WcOpcode completion_of(WrOpcode opcode) {
       return IBV_WC_LOCAL_INV;
     case IBV_WR_REG_MR:
       return IBV_WC_REG_MR;
+    case IBV_WR_BIND_MW:
+      return IBV_WC_BIND_MW;
     default:
       return IBV_WC_SEND;
   }
@@ -114,6 +117,9 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   const bool is_registration = wr.opcode == IBV_WR_REG_MR;
   if (is_registration)
     if (auto r = check_reg_mr(wr, *this); !r) return r;
+  const bool is_bind = wr.opcode == IBV_WR_BIND_MW;
+  if (is_bind)
+    if (auto r = check_bind_mw(wr, *this); !r) return r;
   if (auto r = encode_send(wr, cap, signaled, wqe); !r) return r;
   const bool is_extension =
       is_fetching(wr.opcode) || wr.opcode == IBV_WR_FLUSH || wr.opcode == IBV_WR_ATOMIC_WRITE;
@@ -130,11 +136,14 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
                 1u << log_sq, sq_room(), wqe.units);
   if (alone && push && wqe.may_be_pushed())
     set_ring(wqe, qpn, static_cast<uint16_t>(sq_head + wqe.units));
+  if (is_bind) note_bind(wr);
   put_units(wqe, {.wr_id = wr.wr_id, .opcode = wr.opcode, .signaled = signaled});
+  if (!is_registration) return {};
+  MrCore& mr = *wr.mr->core();
+  mr.access = wr.access;
   // The device binds the STag in the same case. An older binding may outlive what is posted now: it
   // may fail.
-  if (is_registration && (wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0)
-    wr.mr->core()->bind(*this);
+  if ((wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0) mr.bind(*this);
   return {};
 }
 
@@ -180,6 +189,7 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   const SqSlot& slot = sq_slots[cqe.index & ((1u << log_sq) - 1)];
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);
+  finish_binds(cqe.index, wc.status);
   // Also retires the unsignalled WQEs before it.
   sq_tail = static_cast<uint16_t>(cqe.index + request_units(cqe.index));
   return true;
@@ -207,6 +217,7 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
   if (request_units(tail) > left) return false;
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);
+  finish_binds(tail, IBV_WC_WR_FLUSH_ERR);
   sq_tail = static_cast<uint16_t>(sq_tail + request_units(tail));
   return true;
 }
@@ -269,158 +280,6 @@ PostResult Qp::post_recv(std::span<const RecvWr> wrs) {
     q.ctx.ring(spec::DoorbellKind::kRq, q.qpn, 0, q.rq_head);
   }
   return result;
-}
-
-// --- the builder ---
-
-namespace {
-
-void start_one(Qp& qp, WrOpcode opcode, uint32_t rkey, uint64_t remote_addr) {
-  QpCore& q = *qp.core();
-  QpCore::Built b;
-  b.wr = {.wr_id = qp.wr_id,
-          .opcode = opcode,
-          .send_flags = qp.wr_flags,
-          .remote_addr = remote_addr,
-          .rkey = rkey};
-  q.built.push_back(std::move(b));
-}
-
-// The operation that the next data belongs to. Null without one; wr_complete() then fails.
-QpCore::Built* current(QpCore& q) {
-  if (!q.built.empty() && !q.built.back().has_data) {
-    q.built.back().has_data = true;
-    return &q.built.back();
-  }
-  if (!q.build_error)
-    q.build_error = Error{Errc::kInvalidArgument,
-                          fmt::format("qp {}: data set {}", q.qpn,
-                                      q.built.empty() ? "before an operation" : "twice")};
-  return nullptr;
-}
-
-}  // namespace
-
-void Qp::wr_start() {
-  core_->built.clear();
-  core_->build_error.reset();
-  core_->building = true;
-}
-void Qp::wr_abort() {
-  core_->built.clear();
-  core_->building = false;
-}
-
-void Qp::wr_send() { start_one(*this, IBV_WR_SEND, 0, 0); }
-void Qp::wr_rdma_write(uint32_t rkey, uint64_t addr) {
-  start_one(*this, IBV_WR_RDMA_WRITE, rkey, addr);
-}
-void Qp::wr_rdma_read(uint32_t rkey, uint64_t addr) {
-  start_one(*this, IBV_WR_RDMA_READ, rkey, addr);
-}
-void Qp::wr_send_imm(uint32_t) { start_one(*this, IBV_WR_SEND_WITH_IMM, 0, 0); }
-void Qp::wr_send_inv(uint32_t rkey) { start_one(*this, IBV_WR_SEND_WITH_INV, rkey, 0); }
-void Qp::wr_rdma_write_imm(uint32_t rkey, uint64_t addr, uint32_t imm_data) {
-  wr_rdma_write_imm64(rkey, addr, imm_of(imm_data));
-}
-void Qp::wr_rdma_write_imm64(uint32_t rkey, uint64_t addr, uint64_t imm) {
-  start_one(*this, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
-  core_->built.back().wr.imm = imm;
-}
-void Qp::wr_masked_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t compare_mask,
-                           uint64_t swap, uint64_t swap_mask) {
-  start_one(*this, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
-  SendWr& wr = core_->built.back().wr;
-  wr.compare_add = compare;
-  wr.compare_mask = compare_mask;
-  wr.swap = swap;
-  wr.swap_mask = swap_mask;
-}
-void Qp::wr_masked_fetch_add(uint32_t rkey, uint64_t addr, uint64_t add, uint64_t add_mask) {
-  start_one(*this, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
-  SendWr& wr = core_->built.back().wr;
-  wr.compare_add = add;
-  wr.add_mask = add_mask;
-}
-void Qp::wr_atomic_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t swap) {
-  wr_masked_cmp_swp(rkey, addr, compare, ~uint64_t{0}, swap, ~uint64_t{0});
-}
-void Qp::wr_atomic_fetch_add(uint32_t rkey, uint64_t addr, uint64_t add) {
-  wr_masked_fetch_add(rkey, addr, add, 0);
-}
-void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void* atomic_wr) {
-  start_one(*this, IBV_WR_ATOMIC_WRITE, rkey, addr);
-  if (atomic_wr != nullptr) {
-    wr_set_inline_data({static_cast<const uint8_t*>(atomic_wr), 8});
-  } else if (!core_->build_error) {
-    core_->build_error = Error{Errc::kInvalidArgument,
-                               fmt::format("qp {}: wr_atomic_write of no value", core_->qpn)};
-  }
-}
-void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t length, uint8_t type, uint8_t level) {
-  start_one(*this, IBV_WR_FLUSH, rkey, addr);
-  QpCore& q = *core_;
-  SendWr& wr = q.built.back().wr;
-  wr.flush_length = static_cast<uint32_t>(std::min<size_t>(length, UINT32_MAX));
-  wr.flush_type = type;
-  if (level == IBV_FLUSH_RANGE || q.build_error) return;
-  const auto code = level == IBV_FLUSH_MR ? Errc::kNotSupported : Errc::kInvalidArgument;
-  q.build_error = Error{
-      code, fmt::format("qp {}: Flush of selectivity level {}: iWARP has IBV_FLUSH_RANGE alone",
-                        q.qpn, level)};
-}
-void Qp::wr_imm(uint64_t imm) {
-  start_one(*this, RNIC_WR_IMM, 0, 0);
-  core_->built.back().wr.imm = imm;
-}
-void Qp::wr_verify(uint32_t rkey, uint64_t addr, size_t, std::span<const uint8_t>) {
-  start_one(*this, RNIC_WR_VERIFY, rkey, addr);
-}
-void Qp::wr_local_inv(uint32_t rkey) { start_one(*this, IBV_WR_LOCAL_INV, rkey, 0); }
-void Qp::wr_bind_mw(uint32_t rkey) { start_one(*this, IBV_WR_BIND_MW, rkey, 0); }
-
-void Qp::wr_set_sge(uint32_t lkey, uint64_t addr, uint32_t length) {
-  if (auto* b = current(*core_)) b->sges = {{.addr = addr, .length = length, .lkey = lkey}};
-}
-void Qp::wr_set_sge_list(std::span<const Sge> sges) {
-  if (auto* b = current(*core_)) b->sges.assign(sges.begin(), sges.end());
-}
-void Qp::wr_set_inline_data(std::span<const uint8_t> data) {
-  wr_set_inline_data_list(std::span(&data, 1));
-}
-void Qp::wr_set_inline_data_list(std::span<const std::span<const uint8_t>> data) {
-  auto* b = current(*core_);
-  if (b == nullptr) return;
-  b->is_inline = true;
-  for (const auto& part : data) b->data.insert(b->data.end(), part.begin(), part.end());
-}
-
-Result<void> Qp::wr_complete() {
-  QpCore& q = *core_;
-  if (!q.building) return fail(Errc::kBadState, "qp {}: wr_complete without wr_start", q.qpn);
-  q.building = false;
-  if (q.build_error) return tl::unexpected<Error>(*q.build_error);
-  if (!q.can_send())
-    return fail(Errc::kBadState, "qp {}: wr_complete in {}", q.qpn, to_string(q.state));
-  q.before_post();
-  const uint16_t head = q.sq_head;
-  const bool alone = q.built.size() == 1;
-  WqeBytes wqe;
-  for (auto& b : q.built) {
-    if (b.is_inline) {
-      b.wr.send_flags |= IBV_SEND_INLINE;
-      b.sges = {{.addr = base::address_of(b.data.data()),
-                 .length = static_cast<uint32_t>(b.data.size())}};
-    }
-    b.wr.sg_list = b.sges;
-    if (auto r = q.put_send(b.wr, alone, wqe); !r) {
-      q.sq_head = head;  // post all or none
-      return r;
-    }
-  }
-  if (!q.built.empty()) q.ring_sq(alone && q.push && wqe.may_be_pushed() ? &wqe : nullptr);
-  q.built.clear();
-  return {};
 }
 
 }  // namespace rnic::verbs

@@ -91,6 +91,15 @@ void QpCore::free_slots() {
   ctx.mgr.ord.give(agreed.ord_base, std::exchange(ord_taken, 0));
 }
 
+// Windows first: they may be bound to a region.
+void QpCore::end_keys() {
+  while (!windows.empty()) (void)windows.back()->dealloc();
+  for (const PostedBind& b : binds)
+    if (const auto mw = b.window.lock(); mw != nullptr) mw->outstanding--;
+  binds.clear();
+  while (!regions.empty()) (void)regions.back()->dereg(true);
+}
+
 Result<void> QpCore::destroy() {
   Manager& m = ctx.mgr;
   if (!live) {
@@ -106,7 +115,7 @@ Result<void> QpCore::destroy() {
     ctx.qps[qpn] = nullptr;
     send_cq->forget(qpn);
     recv_cq->forget(qpn);
-    while (!regions.empty()) (void)regions.back()->dereg();
+    end_keys();
     return tl::unexpected<Error>(why);
   };
   if (state != IBV_QPS_INIT) {
@@ -118,7 +127,7 @@ Result<void> QpCore::destroy() {
         return keep(r.error());
     }
   }
-  while (!regions.empty()) (void)regions.back()->dereg();
+  end_keys();
   if (auto rsp = m.execute(ctx.dev, spec::AdminOpcode::kDestroyQp, qpn); !rsp)
     return keep(rsp.error());
   ctx.qps[qpn] = nullptr;

@@ -29,10 +29,10 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_SEND_WITH_INV:
     case IBV_WR_LOCAL_INV:
     case IBV_WR_REG_MR:
+    case IBV_WR_BIND_MW:
     case RNIC_WR_IMM:
       return {};
     case IBV_WR_SEND_WITH_IMM:
-    case IBV_WR_BIND_MW:
     case RNIC_WR_VERIFY:
       return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
                   static_cast<unsigned>(wr.opcode));
@@ -115,10 +115,12 @@ void put_operands(const SendWr& wr, WqeBytes& out) {
   out.used = kSendHeader + static_cast<uint32_t>(spec::AtomicOperands::kBytes);
 }
 
-void put_registration(const SendWr& wr, WqeBytes& out) {
-  reg_operands(wr).pack(std::span(out.bytes).subspan(kSendHeader));
-  out.units = units_of_body(spec::RegOperands::kBytes);
-  out.used = kSendHeader + static_cast<uint32_t>(spec::RegOperands::kBytes);
+/// Operands of a request to our own table.
+template <class Operands>
+void put_local(const Operands& operands, WqeBytes& out) {
+  operands.pack(std::span(out.bytes).subspan(kSendHeader));
+  out.units = units_of_body(Operands::kBytes);
+  out.used = kSendHeader + static_cast<uint32_t>(Operands::kBytes);
 }
 
 Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, WqeBytes& out) {
@@ -163,6 +165,8 @@ std::string_view name_of(WrOpcode opcode) {
       return "local invalidation";
     case IBV_WR_REG_MR:
       return "fast registration";
+    case IBV_WR_BIND_MW:
+      return "bind of a memory window";
     case RNIC_WR_IMM:
       return "Immediate Data";
     default:
@@ -185,10 +189,12 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   const bool is_imm = is_immediate(wr.opcode);
   const bool is_local_inv = wr.opcode == IBV_WR_LOCAL_INV;
   const bool is_reg = wr.opcode == IBV_WR_REG_MR;
-  if ((is_imm || is_local_inv || is_reg) && !wr.sg_list.empty())
+  const bool is_bind = wr.opcode == IBV_WR_BIND_MW;
+  const bool is_local = is_local_inv || is_reg || is_bind;
+  if ((is_imm || is_local) && !wr.sg_list.empty())
     return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, {} has none", wr.wr_id, wr.sg_list.size(),
                 name_of(wr.opcode));
-  if ((is_local_inv || is_reg) && is_inline)
+  if (is_local && is_inline)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
                 name_of(wr.opcode));
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
@@ -205,7 +211,7 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   spec::SqWqe head;
   head.opcode = static_cast<uint8_t>(wr.opcode);
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
-  if (fetches || is_imm || is_reg) flags |= IBV_SEND_INLINE;
+  if (fetches || is_imm || is_reg || is_bind) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
   const bool is_send = wr.opcode == IBV_WR_SEND || wr.opcode == IBV_WR_SEND_WITH_INV;
   if (is_send || is_imm) flags |= wr.send_flags & IBV_SEND_SOLICITED;
@@ -214,17 +220,21 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
                 : fetches ? static_cast<uint32_t>(spec::AtomicOperands::kBytes)
                 : is_imm  ? static_cast<uint32_t>(sizeof wr.imm)
                 : is_reg  ? static_cast<uint32_t>(spec::RegOperands::kBytes)
+                : is_bind ? static_cast<uint32_t>(spec::BindOperands::kBytes)
                           : *length;
   head.disposition = is_flush ? wr.flush_type : uint8_t{0};
-  if (!is_send && !is_imm && !is_local_inv) head.remote_address = wr.remote_addr;
-  if (wr.opcode != IBV_WR_SEND && !is_imm) head.rkey = is_reg ? wr.key : wr.rkey;
+  if (!is_send && !is_imm && !is_local) head.remote_address = wr.remote_addr;
+  if (wr.opcode != IBV_WR_SEND && !is_imm) head.rkey = is_reg || is_bind ? wr.key : wr.rkey;
   if (is_reg) head.remote_address = wr.mr->addr();
+  if (is_bind) head.remote_address = base_of_window(wr);
   if (fetches) {
     put_operands(wr, out);
   } else if (is_imm) {
     put_immediate(wr, out);
   } else if (is_reg) {
-    put_registration(wr, out);
+    put_local(reg_operands(wr), out);
+  } else if (is_bind) {
+    put_local(bind_operands(wr), out);
   } else if (is_inline) {
     if (auto r = put_inline(wr, cap, *length, out); !r) return r;
   } else {

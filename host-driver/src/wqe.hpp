@@ -43,13 +43,17 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 }
 
 /// Checks the request against the QP's limits and writes its WQE; `ring` stays zero. Copies inline
-/// data. check_reg_mr() has checked an IBV_WR_REG_MR before. Of a Write with Immediate it writes
+/// data. check_reg_mr() and check_bind_mw() have checked their requests before. Of a Write with Immediate it writes
 /// the second WQE; the first one is a Write.
 /// kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
-/// What the WQE of an IBV_WR_REG_MR says of its region; mr.cpp has it.
+/// What the WQE of an IBV_WR_REG_MR says of its region; mr_fast.cpp has it.
 spec::RegOperands reg_operands(const SendWr& wr);
+/// What the WQE of an IBV_WR_BIND_MW says of the bytes of the window; mw.cpp has it.
+spec::BindOperands bind_operands(const SendWr& wr);
+/// The address (TO) of the first byte of that window.
+uint64_t base_of_window(const SendWr& wr);
 /// Writes the doorbell into each unit of a pushed WQE.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
 [[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);

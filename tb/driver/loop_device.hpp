@@ -1,16 +1,7 @@
-// Two fake devices joined back to back, on which programs run: verbs without protocol, time or
-// faults. Host threads are real threads, of which one runs at a time. They switch within PciDevice
-// calls, at points drawn from a seed. This tests the driver's guarantee about threads.
-//
-//   LoopWorld world(seed);
-//   world.add(0, run_client);    world.add(1, run_server);    world.run();
+// A fake device that executes verbs with its `peer`: without protocol, time or faults. Two of them
+// make a LoopWorld (loop_world.hpp).
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "base/rng.hpp"
 #include "support/pci_device_fake.hpp"
 
 namespace rnic::tb {
@@ -110,9 +101,10 @@ class LoopDevice final : public PciDeviceFake {
     if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right)
       return nullptr;
     const auto& a = it->second.args;
+    if (a.window != 0 && right <= 1) return nullptr;  // nothing local
     if (to < a.base_to || to - a.base_to >= a.length) return nullptr;
     const uint64_t off = to - a.base_to + a.first_offset;
-    const unsigned log_page = a.fast != 0 ? log_pages_.at(stag) : a.log_page;
+    const unsigned log_page = it->second.log_page;
     return at(it->second.pages.at(off >> log_page) + (off & ((uint64_t{1} << log_page) - 1)));
   }
   bool placing(size_t length) {
@@ -166,9 +158,8 @@ class LoopDevice final : public PciDeviceFake {
   }
   /// Registers memory under a closed STag of alloc_mr, which gets the low 8 bits of `stag`.
   bool open_mr(uint32_t stag, uint64_t base, const spec::RegOperands& o, const FakeQp& q) {
-    const auto it = std::ranges::find_if(mrs, [&](const auto& mr) {
-      return mr.second.args.fast != 0 && (mr.first ^ stag) >> 8 == 0;
-    });
+    const auto it = std::ranges::find_if(
+        mrs, [&](const auto& mr) { return mr.second.args.fast != 0 && is_same(mr.first, stag); });
     if (q.args.privileged == 0 || it == mrs.end() || it->second.is_open) return false;
     FakeMr mr = it->second;
     mr.args.rights = o.rights;
@@ -180,19 +171,54 @@ class LoopDevice final : public PciDeviceFake {
     mr.pages.clear();
     for (uint32_t i = 0; i < o.pages; i++)
       mr.pages.push_back(base::load_le<uint64_t>(at(o.page_list + 8 * i, 8)));
-    log_pages_[stag] = o.log_page;
+    mr.log_page = o.log_page;
     mrs.erase(it);
     mrs[stag] = std::move(mr);
     return true;
   }
+  /// Binds a window, which gets the low 8 bits of `stag`.
+  bool bind_window(uint32_t stag, uint64_t base, const spec::BindOperands& o, uint32_t qpn,
+                   const FakeQp& q) {
+    const auto it = std::ranges::find_if(
+        mrs, [&](const auto& mr) { return mr.second.args.window != 0 && is_same(mr.first, stag); });
+    if (it == mrs.end() || it->second.args.pd != q.args.pd) return false;
+    FakeMr w = it->second;
+    if (w.args.window == 2 && (w.is_open || o.length == 0)) return false;
+    w.is_open = o.length != 0;
+    if (w.is_open) {
+      const auto region = mrs.find(o.lkey);
+      if (region == mrs.end() || !region->second.is_open) return false;
+      const FakeMr& r = region->second;
+      const uint64_t from = o.address - r.args.base_to;
+      constexpr uint16_t kBind = 0x10, kLocalWrite = 1, kWrites = 0xa;
+      if ((r.args.rights & kBind) == 0 || r.args.pd != q.args.pd || o.address < r.args.base_to ||
+          o.length > r.args.length || from > r.args.length - o.length ||
+          ((o.rights & kWrites) != 0 && (r.args.rights & kLocalWrite) == 0))
+        return false;
+      w.pages = r.pages;
+      w.log_page = r.log_page;
+      w.region = o.lkey;
+      w.args.base_to = base;
+      w.args.length = o.length;
+      const uint64_t offset = r.args.first_offset + from;
+      w.pages.erase(w.pages.begin(),
+                    w.pages.begin() + static_cast<ptrdiff_t>(offset >> r.log_page));
+      w.args.first_offset = static_cast<uint32_t>(offset & ((uint64_t{1} << r.log_page) - 1));
+      w.args.rights = static_cast<uint16_t>(o.rights | (w.args.window == 2 ? kInvalidateRight : 0));
+      w.args.qpn = static_cast<uint16_t>(qpn);
+    }
+    mrs.erase(it);
+    mrs[stag] = std::move(w);
+    return true;
+  }
   bool close_mr(uint32_t stag, uint16_t right) {
     const auto it = mrs.find(stag);
-    if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right)
+    if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right ||
+        windows_of(stag) != 0)
       return false;
     it->second.is_open = false;
     return true;
   }
-  std::map<uint32_t, unsigned> log_pages_;  // of fast registrations
 
   bool step(uint32_t qpn, FakeQp& q);
   bool deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited,
@@ -234,6 +260,8 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
     peer->flushes++;
   } else if (opcode == spec::WrOpcode::kRegMr) {
     good = open_mr(head.rkey, head.remote_address, spec::RegOperands::unpack(data), q);
+  } else if (opcode == spec::WrOpcode::kBindMw) {
+    good = bind_window(head.rkey, head.remote_address, spec::BindOperands::unpack(data), qpn, q);
   } else if (opcode == spec::WrOpcode::kLocalInv) {
     good = close_mr(head.rkey, 0);
   } else if (opcode == spec::WrOpcode::kAtomicFetchAndAdd ||
@@ -354,140 +382,5 @@ inline spec::AdminRsp LoopDevice::answer(const spec::AdminCmd& cmd) {
   }
   return rsp;
 }
-
-class LoopWorld {
- public:
-  explicit LoopWorld(uint64_t seed, const spec::Sizes& sizes = {})
-      : rng_(seed), devices_{LoopDevice(sizes), LoopDevice(sizes)} {
-    devices_[0].peer = &devices_[1];
-    devices_[1].peer = &devices_[0];
-  }
-  LoopDevice& device(unsigned host) { return devices_[host]; }
-  /// Adds a thread of that host, with its own PciDevice.
-  void add(unsigned host, std::function<void(PciDevice&)> body) {
-    faces_.push_back(std::make_unique<Face>(*this, devices_[host], faces_.size()));
-    bodies_.push_back(std::move(body));
-  }
-  void run() {
-    alive_.assign(bodies_.size(), true);
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < bodies_.size(); i++)
-      threads.emplace_back([this, i] {
-        take_turn(i);
-        bodies_[i](*faces_[i]);
-        std::unique_lock lock(mutex_);
-        alive_[i] = false;
-        pass_on();
-      });
-    for (auto& t : threads) t.join();
-  }
-  Time now = 0;
-
- private:
-  class Face final : public PciDevice {
-   public:
-    Face(LoopWorld& w, LoopDevice& d, size_t n) : w_(w), d_(d), n_(n) {}
-    uint32_t config_read(uint32_t o) override { return step(), d_.config_read(o); }
-    void config_write(uint32_t o, uint32_t v) override { step(), d_.config_write(o, v); }
-    void reset() override { step(), d_.reset(); }
-    uint32_t read32(unsigned b, uint32_t o) override {
-      step(), in_order_ = true;
-      return d_.read32(b, o);
-    }
-    uint64_t read64(unsigned b, uint32_t o) override {
-      step(), in_order_ = true;
-      return d_.read64(b, o);
-    }
-    void write32(unsigned b, uint32_t o, uint32_t v) override {
-      w_.now += kStep, fence(), d_.write32(b, o, v), step();
-    }
-    void write64(unsigned b, uint32_t o, uint64_t v) override {
-      w_.now += kStep, fence(), d_.write64(b, o, v), step();
-    }
-    void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override {
-      fence(), d_.write_combined(b, o, v), step();
-    }
-    Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
-      return step(), d_.alloc(size, kind);
-    }
-    Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
-      return step(), d_.map(memory, access);
-    }
-    PersistenceDomain persistence_domain() const override { return d_.persistence_domain(); }
-    Result<DmaBuffer> persistent(std::string_view name, uint64_t size) override {
-      return step(), d_.persistent(name, size);
-    }
-    void pmem_persist(std::span<const uint8_t> bytes) override {
-      step(), in_order_ = true, d_.pmem_persist(bytes);
-    }
-    void before_shared() override { step(), in_order_ = true; }
-    void before_doorbell() override { w_.now += kStep, before_ = true; }
-    void after_phase_bit() override { d_.after_phase_bit(), step(); }
-    Time now() const override { return w_.now; }
-    void relax() override {
-      d_.tick();
-      w_.now += 10 * kNs;
-      w_.give_turn(n_);
-      in_order_ = true;
-    }
-    uint64_t wait(uint64_t vectors, Time deadline) override {
-      in_order_ = true;
-      for (;;) {
-        d_.tick();
-        if (const uint64_t fired = d_.take_vectors(vectors); fired != 0) return fired;
-        if (w_.now >= deadline) return 0;
-        w_.now += 200 * kNs;
-        w_.give_turn(n_);
-      }
-    }
-
-   private:
-    static constexpr Time kStep = 10 * kNs;  // time of a call
-    // Gives another thread a turn at random.
-    void step() {
-      in_order_ = false;
-      w_.now += kStep;
-      if (w_.rng_.percent(20)) w_.give_turn(n_);
-    }
-    // This thread's barriers, where they have an effect. They cost no time, so no other thread runs
-    // between a barrier and the next access.
-    void fence() {
-      if (in_order_) d_.before_shared();
-      if (std::exchange(before_, false)) d_.before_doorbell();
-    }
-    LoopWorld& w_;
-    LoopDevice& d_;
-    size_t n_;
-    bool before_ = false, in_order_ = false;
-  };
-
-  void take_turn(size_t n) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return turn_ == n; });
-  }
-  void give_turn(size_t n) {
-    {
-      std::unique_lock lock(mutex_);
-      pass_on();
-    }
-    take_turn(n);
-  }
-  void pass_on() {
-    for (size_t i = 0; i < alive_.size(); i++) {
-      turn_ = (turn_ + 1) % alive_.size();
-      if (alive_[turn_]) break;
-    }
-    changed_.notify_all();
-  }
-
-  base::Rng rng_;
-  std::array<LoopDevice, 2> devices_;
-  std::vector<std::unique_ptr<Face>> faces_;
-  std::vector<std::function<void(PciDevice&)>> bodies_;
-  std::vector<bool> alive_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t turn_ = 0;
-};
 
 }  // namespace rnic::tb

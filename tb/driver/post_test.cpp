@@ -318,7 +318,7 @@ TEST_F(Post, BuilderIsAllOrNothing) {
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   Qp qp = rts_qp(kWide);
-  for (const WrOpcode op : {IBV_WR_SEND_WITH_IMM, IBV_WR_BIND_MW, RNIC_WR_VERIFY}) {
+  for (const WrOpcode op : {IBV_WR_SEND_WITH_IMM, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -332,8 +332,6 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
             Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_bind_mw(1); }), Errc::kNotSupported);
-  EXPECT_EQ(errc(pd.alloc_mw()), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.create_srq()), Errc::kNotSupported);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "common.hpp"
-#include "driver/loop_device.hpp"
+#include "driver/loop_world.hpp"
 #include "durable_log.hpp"
 #include "support/seed.hpp"
 
@@ -536,16 +536,23 @@ INSTANTIATE_TEST_SUITE_P(Programs, EveryAtomic,
                                               c.method);
                          });
 
-class FastRegistration : public testing::TestWithParam<std::string> {
+struct LendCase {
+  std::string program, op;
+  uint32_t type = 2;
+};
+
+/// frwr and mw_bind: the client opens memory for one message.
+class Lending : public testing::TestWithParam<LendCase> {
  protected:
   static Outcome go(Params p, const spec::Sizes& sizes = {},
                     const std::function<void(LoopWorld&)>& spoil = nullptr) {
-    p.op = GetParam();
-    return run("frwr", p, sizes, spoil);
+    p.op = GetParam().op;
+    p.mw_type = GetParam().type;
+    return run(GetParam().program, p, sizes, spoil);
   }
 };
 
-TEST_P(FastRegistration, EndsWellAtManySizes) {
+TEST_P(Lending, EndsWellAtManySizes) {
   for (const uint32_t size : {0u, 1u, 64u, 4095u, 4096u, 4097u, 20000u}) {
     SCOPED_TRACE(size);
     const auto o = go({.size = size, .count = 30, .warmup = 5, .qps = 2});
@@ -556,17 +563,15 @@ TEST_P(FastRegistration, EndsWellAtManySizes) {
   }
 }
 
-TEST_P(FastRegistration, EndsWellInTheMinimumBuildAndWithThreads) {
+TEST_P(Lending, EndsWellInTheMinimumBuildAndWithThreads) {
   expect_good(go({.size = 300, .count = 20, .warmup = 0, .qps = 2}, spec::Sizes::minimum()));
   expect_good(go({.size = 300, .count = 20, .qps = 2, .threads = 3, .inline_bytes = 32}));
 }
 
-TEST_P(FastRegistration, TakesAllKeysInTurn) {
-  expect_good(go({.size = 16, .count = 600, .warmup = 0}));
-}
+TEST_P(Lending, TakesAllKeysInTurn) { expect_good(go({.size = 16, .count = 600, .warmup = 0})); }
 
-TEST_P(FastRegistration, SeesOneWrongByte) {
-  const unsigned host = GetParam() == "read" ? 1 : 0;
+TEST_P(Lending, SeesOneWrongByte) {
+  const unsigned host = GetParam().op == "read" ? 1 : 0;
   for (const uint64_t nth : {1u, 2u, 20u, 35u}) {
     SCOPED_TRACE(nth);
     const auto o = go({.size = 100, .count = 30, .warmup = 9}, {}, [&](LoopWorld& w) {
@@ -580,7 +585,7 @@ TEST_P(FastRegistration, SeesOneWrongByte) {
   }
 }
 
-TEST_P(FastRegistration, EndsWhenTheConnectionFails) {
+TEST_P(Lending, EndsWhenTheConnectionFails) {
   const auto o = go({.size = 100, .count = 500, .qps = 2, .timeout_us = 3000}, {},
                     [](LoopWorld& w) { w.device(1).fail_at = w.device(0).fail_at = 20; });
   EXPECT_NE(o.client.error, "");
@@ -588,8 +593,16 @@ TEST_P(FastRegistration, EndsWhenTheConnectionFails) {
   EXPECT_FALSE(o.client.good());
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, FastRegistration, testing::Values("write", "read"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Programs, Lending,
+                         testing::Values(LendCase{"frwr", "write"}, LendCase{"frwr", "read"},
+                                         LendCase{"mw_bind", "write", 1},
+                                         LendCase{"mw_bind", "read", 1},
+                                         LendCase{"mw_bind", "write", 2},
+                                         LendCase{"mw_bind", "read", 2}),
+                         [](const auto& info) {
+                           const LendCase& c = info.param;
+                           return fmt::format("{}_{}_{}", c.program, c.op, c.type);
+                         });
 
 TEST(Programs, ListTheWordsTheyKnow) {
   const auto what = [](std::string_view program, const Params& p) {
@@ -600,6 +613,8 @@ TEST(Programs, ListTheWordsTheyKnow) {
   EXPECT_EQ(what("atomic_lat", {.op = "fetch_add"}), "");
   EXPECT_EQ(what("frwr", {.op = "send"}), "frwr: op=send: one of write, read");
   EXPECT_EQ(what("frwr", {.op = "read"}), "");
+  EXPECT_EQ(what("mw_bind", {.op = "send"}), "mw_bind: op=send: one of write, read");
+  EXPECT_EQ(what("mw_bind", {.op = "write"}), "");
   EXPECT_EQ(what("file_copy", {.op = "cmp_swap"}),
             "file_copy: op=cmp_swap: one of send, write, read");
   EXPECT_EQ(what("lock", {.method = "read"}), "lock: method=read: one of spin, ticket");
@@ -613,6 +628,7 @@ TEST(Programs, ListTheWordsTheyKnow) {
   Params p;
   EXPECT_THAT(set(p, "op", "xor").error().what,
               "op=xor: one of send, write, read; atomics: fetch_add, cmp_swap");
+  EXPECT_THAT(set(p, "type", "3").error().what, "type=3: a whole number from 1 to 2 is wanted");
   EXPECT_THAT(set(p, "addresses", "two").error().what, "addresses=two: one of one, many");
 }
 

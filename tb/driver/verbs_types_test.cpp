@@ -26,6 +26,9 @@ static_assert(IBV_ACCESS_REMOTE_READ == 4 && IBV_ACCESS_REMOTE_ATOMIC == 8);
 static_assert(IBV_ACCESS_MW_BIND == 16 && IBV_ACCESS_ZERO_BASED == 32);
 static_assert(IBV_ACCESS_FLUSH_GLOBAL == 256 && IBV_ACCESS_FLUSH_PERSISTENT == 512);
 
+static_assert(IBV_MW_TYPE_1 == 1 && IBV_MW_TYPE_2 == 2);
+static_assert(inc_rkey(0x123400) == 0x123401 && inc_rkey(0x1234ff) == 0x123400);
+
 static_assert(IBV_FLUSH_GLOBAL == 1 && IBV_FLUSH_PERSISTENT == 2);
 static_assert(IBV_FLUSH_RANGE == 0 && IBV_FLUSH_MR == 1);
 
@@ -63,6 +66,9 @@ static_assert(number(spec::WcStatus::kLocProtErr) == IBV_WC_LOC_PROT_ERR);
 static_assert(number(spec::WcStatus::kWrFlushErr) == IBV_WC_WR_FLUSH_ERR);
 static_assert(number(spec::WcStatus::kMwBindErr) == IBV_WC_MW_BIND_ERR);
 static_assert(number(spec::WrOpcode::kRegMr) == IBV_WR_REG_MR);
+static_assert(number(spec::WrOpcode::kBindMw) == IBV_WR_BIND_MW);
+static_assert(number(spec::WcOpcode::kBindMw) == IBV_WC_BIND_MW);
+static_assert(spec::kAccessMwBind == IBV_ACCESS_MW_BIND);
 static_assert(number(spec::WcOpcode::kRegMr) == IBV_WC_REG_MR);
 static_assert(number(spec::WcStatus::kRemInvReqErr) == IBV_WC_REM_INV_REQ_ERR);
 static_assert(number(spec::WcStatus::kRemAccessErr) == IBV_WC_REM_ACCESS_ERR);

@@ -68,8 +68,17 @@ class PciDeviceFake : public PciDevice {
   struct FakeMr {
     spec::AdminMrArgs args{};
     std::vector<uint64_t> pages{};
-    bool is_open = true;  // false: of `fast`, not registered
+    bool is_open = true;  // false: of `fast`, not registered; a window that is not bound
+    unsigned log_page = 0;
+    uint32_t region = 0;  // of a window that is bound: the region's STag
   };
+  /// Of a region that may change its key, or a window: the upper 24 bits name it.
+  static bool is_same(uint32_t stag, uint32_t other) { return (stag ^ other) >> 8 == 0; }
+  size_t windows_of(uint32_t region) const {
+    return static_cast<size_t>(std::ranges::count_if(mrs, [&](const auto& mr) {
+      return mr.second.args.window != 0 && mr.second.is_open && is_same(mr.second.region, region);
+    }));
+  }
   struct Conn {
     spec::AdminConnResult info{};
     std::deque<uint8_t> in{};    // streaming bytes not yet given

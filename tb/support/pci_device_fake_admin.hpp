@@ -135,7 +135,14 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       break;
     case Op::kCreateMr: {
       FakeMr m{.args = args_of<spec::AdminMrArgs>(cmd)};
-      m.is_open = m.args.fast == 0;
+      m.is_open = m.args.fast == 0 && m.args.window == 0;
+      m.log_page = m.args.log_page;
+      if (m.args.window != 0 &&
+          m.args !=
+              spec::AdminMrArgs{.pd = m.args.pd, .key = m.args.key, .window = m.args.window}) {
+        rsp.status = St::kBadArgument;
+        break;
+      }
       for (uint32_t i = 0; m.is_open && i < m.args.pages; i++)
         m.pages.push_back(base::load_le<uint64_t>(at(m.args.page_list + 8 * i, 8)));
       spec::AdminMrResult r{.stag = (n + 1) << 8 | m.args.key,
@@ -147,9 +154,12 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       break;
     }
     case Op::kDestroyMr:
-      if (std::erase_if(mrs, [&](const auto& mr) {
-            return mr.first == n || (mr.second.args.fast != 0 && (mr.first ^ n) >> 8 == 0);
-          }) == 0)
+      if (windows_of(n) != 0)
+        rsp.status = St::kInUse;
+      else if (std::erase_if(mrs, [&](const auto& mr) {
+                 const bool has_keys = mr.second.args.fast != 0 || mr.second.args.window != 0;
+                 return mr.first == n || (has_keys && is_same(mr.first, n));
+               }) == 0)
         rsp.status = St::kNotFound;
       break;
     case Op::kConnListen:

@@ -27,6 +27,7 @@ class Manager;
 struct ContextCore;
 struct PdCore;
 struct MrCore;
+struct MwCore;
 struct CqCore;
 struct QpCore;
 class Cq;
@@ -67,13 +68,45 @@ class Mr {
   /// ib_update_fast_reg_key: sets the low 8 bits of the key for the next IBV_WR_REG_MR.
   /// kInvalidArgument: no region of alloc_mr.
   [[nodiscard]] Result<void> update_fast_reg_key(uint8_t key);
-  /// ibv_dereg_mr: returns after the last access through the key. The destructor calls it.
+  /// ibv_dereg_mr: returns after the last access through the key. kBusy (EBUSY): memory windows are
+  /// bound to it, and nothing has changed. The destructor calls it; a region that then has windows
+  /// keeps its memory until the manager ends.
   [[nodiscard]] Result<void> dereg();
 
   MrCore* core() const { return core_.get(); }
 
  private:
   std::unique_ptr<MrCore> core_;
+};
+
+/// A memory window: a key for a part of a region and for rights of its own, which costs no admin
+/// command. Any QP of its PD may bind it, a window of type 2 only for its own peer.
+///   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND).value();
+///   auto mw = pd.alloc_mw(IBV_MW_TYPE_2).value();
+///   qp.post_send({.opcode = IBV_WR_BIND_MW, .mw = &mw, .key = inc_rkey(mw.rkey()), .bind_info =
+///                 {&mr, mr.addr() + 64, 100, IBV_ACCESS_REMOTE_WRITE}});
+///   ...                   // IBV_WR_LOCAL_INV, or the peer's Send with Invalidate; then bind again
+class Mw {
+ public:
+  Mw();
+  explicit Mw(std::shared_ptr<MwCore> core);
+  Mw(Mw&&) noexcept;
+  Mw& operator=(Mw&&) noexcept;
+  ~Mw();
+
+  /// Of the bind that was posted last. When that one completes with an error it is again the key of
+  /// the last one that succeeded.
+  uint32_t rkey() const;
+  MwType type() const;
+  /// ibv_dealloc_mw: returns after the last access through the key. The destructor calls it, and so
+  /// does Qp::destroy() of the QP that a window of type 2 is bound to, or to which its region is
+  /// (Qp::reg_mr); also if the bind was flushed, or other binds of it were outstanding.
+  [[nodiscard]] Result<void> dealloc();
+
+  const std::shared_ptr<MwCore>& core() const { return core_; }
+
+ private:
+  std::shared_ptr<MwCore> core_;
 };
 
 /// A completion queue.
@@ -174,18 +207,25 @@ class Qp {
   // Not in rdma-core: all 8 bytes of Immediate Data, after a Write or on their own.
   void wr_rdma_write_imm64(uint32_t rkey, uint64_t remote_addr, uint64_t imm);
   void wr_imm(uint64_t imm);
-  // Unsupported: wr_complete() returns kNotSupported (EOPNOTSUPP).
-  void wr_send_imm(uint32_t imm);
   /// Send with Invalidate: before the peer gets the message, its STag `rkey` is invalidated and no
   /// access through it is left. RFC 5040 5.3. The peer's completion has IBV_WC_WITH_INV.
   void wr_send_inv(uint32_t rkey);
-  void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   /// Invalidates an STag of this host: it is closed at once, and the request completes when no
-  /// access through it is left. The region then only waits for its dereg(). Earlier requests of
-  /// this QP that use the key must have completed; with IBV_SEND_FENCE it waits for the Reads and
-  /// atomics among them.
+  /// access through it is left. A region then only waits for its dereg(). A region to which memory
+  /// windows are bound is not invalidated: IBV_WC_MW_BIND_ERR. Earlier requests of this QP that use
+  /// the key must have completed; with IBV_SEND_FENCE it waits for the Reads and atomics among
+  /// them.
   void wr_local_inv(uint32_t rkey);
-  void wr_bind_mw(uint32_t rkey);
+  /// Binds a memory window under `rkey`: a key of the window with other low 8 bits (inc_rkey).
+  /// Requests behind it wait until it is complete, so a Send that tells the key may follow at once.
+  /// A window of type 1 may be bound: its old key is closed first.
+  void wr_bind_mw(Mw& mw, uint32_t rkey, const MwBindInfo& bind_info);
+  // Unsupported: wr_complete() returns kNotSupported (EOPNOTSUPP).
+  void wr_send_imm(uint32_t imm);
+  void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
+  /// ibv_bind_mw: posts the bind of a window of type 1 under its next key, which Mw::rkey() then
+  /// returns. kInvalidArgument: also of a window of type 2.
+  PostResult bind_mw(Mw& mw, const MwBind& bind);
 
   /// IBV_QPS_ERR: abort, all outstanding requests are flushed. IBV_QPS_SQD: close gracefully.
   [[nodiscard]] Result<void> modify(QpState state);
@@ -233,8 +273,9 @@ class Pd {
   /// ib_alloc_mr(IB_MR_TYPE_MEM_REG): an STag for fast registrations of up to `max_pages` pages,
   /// rounded up to a power of two. It allows no access until its first IBV_WR_REG_MR.
   [[nodiscard]] Result<Mr> alloc_mr(uint32_t max_pages);
+  /// A memory window that is not bound. It takes an STag, but no page-list entries.
+  [[nodiscard]] Result<Mw> alloc_mw(MwType type);
   /// Unsupported: returns kNotSupported.
-  [[nodiscard]] Result<void> alloc_mw();
   [[nodiscard]] Result<void> create_srq();
 
   uint32_t number() const;

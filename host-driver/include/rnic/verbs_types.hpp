@@ -59,14 +59,21 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_REMOTE_WRITE = 1 << 1,
   IBV_ACCESS_REMOTE_READ = 1 << 2,
   IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,  ///< FetchAdd, CmpSwap; Atomic Write needs REMOTE_WRITE
-  IBV_ACCESS_MW_BIND = 1 << 4,
+  IBV_ACCESS_MW_BIND = 1 << 4,        ///< memory windows may be bound to the region
   IBV_ACCESS_ZERO_BASED = 1 << 5,
   IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
   /// The peer may invalidate the STag by Send with Invalidate. Only of a region that is bound to a
-  /// QP (RFC 5040 8.1.1): by Qp::reg_mr, or by the QP that registers it (IBV_WR_REG_MR). Our
-  /// extension.
+  /// QP (RFC 5040 8.1.1): by Qp::reg_mr, or by the QP that registers it (IBV_WR_REG_MR). Not with
+  /// IBV_ACCESS_MW_BIND. Our extension.
   RNIC_ACCESS_REMOTE_INVALIDATE = 1 << 10,
+};
+
+enum MwType : uint32_t {
+  IBV_MW_TYPE_1 = 1,  ///< for all QPs of its PD; bound again, it gets another key
+  /// For the QP that binds it alone. To be bound again it must be invalidated first, by that QP
+  /// (IBV_WR_LOCAL_INV) or its peer (Send with Invalidate).
+  IBV_MW_TYPE_2 = 2,
 };
 
 /// Accesses that a device's atomics exclude: none, each other, or also stores of host CPUs.
@@ -86,7 +93,8 @@ enum WcStatus : uint32_t {
   IBV_WC_LOC_QP_OP_ERR = 2,
   IBV_WC_LOC_PROT_ERR = 4,
   IBV_WC_WR_FLUSH_ERR = 5,
-  IBV_WC_MW_BIND_ERR = 6,  ///< a fast registration was refused
+  /// Refused: a fast registration, a bind, the invalidation of a region with memory windows.
+  IBV_WC_MW_BIND_ERR = 6,
   IBV_WC_REM_INV_REQ_ERR = 9,
   IBV_WC_REM_ACCESS_ERR = 10,
   IBV_WC_REM_OP_ERR = 11,
@@ -141,6 +149,7 @@ struct Sge {
 };
 
 class Mr;
+class Mw;
 
 /// A piece of memory for Mr::map_mr_sg, as an entry of a kernel's mapped scatter list.
 struct SgRange {
@@ -148,6 +157,26 @@ struct SgRange {
   uint64_t addr = 0;    ///< offset in the buffer, or bus address
   uint64_t length = 0;  ///< 0: the entry is skipped
 };
+
+/// The bytes of a memory window, as struct ibv_mw_bind_info.
+struct MwBindInfo {
+  Mr* mr = nullptr;     ///< registered with IBV_ACCESS_MW_BIND; may be null if length is 0
+  uint64_t addr = 0;    ///< in the region's address space
+  uint64_t length = 0;  ///< below 2^32; 0: a window of type 1 is unbound
+  /// AccessFlags of the peer: remote rights and Flush. The window's addresses are those of the
+  /// region, or count from 0 with IBV_ACCESS_ZERO_BASED.
+  uint32_t access = 0;
+};
+
+/// A bind of a window of type 1, as struct ibv_mw_bind.
+struct MwBind {
+  uint64_t wr_id = 0;
+  uint32_t send_flags = 0;
+  MwBindInfo bind_info{};
+};
+
+/// ibv_inc_rkey: the next key of a memory window; only the low 8 bits change.
+constexpr uint32_t inc_rkey(uint32_t rkey) { return (rkey & ~0xffu) | ((rkey + 1) & 0xff); }
 
 struct SendWr {
   uint64_t wr_id = 0;
@@ -170,8 +199,11 @@ struct SendWr {
   uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits to store
   // IBV_WR_REG_MR, as struct ib_reg_wr of the Linux kernel.
   Mr* mr = nullptr;     ///< mapped by Mr::map_mr_sg
-  uint32_t key = 0;     ///< mr->rkey(): the STag that the region gets
+  uint32_t key = 0;     ///< mr->rkey(): the STag that the region gets; IBV_WR_BIND_MW: the window
   uint32_t access = 0;  ///< AccessFlags of the registration
+  // IBV_WR_BIND_MW.
+  Mw* mw = nullptr;
+  MwBindInfo bind_info{};
 };
 
 /// Verbs' imm_data (4 bytes in network order) as SendWr::imm: the first 4 bytes on the wire, then
@@ -235,8 +267,9 @@ struct QpInfo {
 
 /// As ibv_device_attr, from the capability registers.
 struct DeviceAttr {
-  uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_mr = 0, max_pages = 0;
-  uint32_t max_qp_wr = 0;  ///< in units of 64 bytes; a longer WQE takes up to 4
+  uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_pages = 0;
+  uint32_t max_mr = 0, max_mw = 0;  ///< regions and windows share them
+  uint32_t max_qp_wr = 0;           ///< in units of 64 bytes; a longer WQE takes up to 4
   uint32_t max_sge = 0, max_recv_sge = 0, max_sge_rd = 1, max_inline_data = 0;
   uint32_t max_cqe = 0;
   uint32_t max_qp_rd_atom = 0;       ///< largest IRD of a QP

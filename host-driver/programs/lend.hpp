@@ -1,0 +1,74 @@
+// The flow of frwr and mw_bind: the client opens memory to the server for one message, through its
+// send queue, and gets it back with the answer.
+//
+//   client: open under the next key, Send {key, address, length}, with one doorbell -->
+//   server: --> RDMA Write (op=read: RDMA Read) of `size` bytes, answer -->
+//   client: --> check the bytes, next
+//
+// The answer is a Send with Invalidate of the key, or a Send. How memory is opened is the derived
+// class's part.
+#pragma once
+
+#include <algorithm>
+
+#include "common.hpp"
+
+namespace rnic::programs {
+
+class Lend {
+ public:
+  Lend(const Run& run, bool is_client, bool privileged);
+  virtual ~Lend() = default;
+  [[nodiscard]] Result<void> run();
+
+ protected:
+  static constexpr uint64_t kMargin = 192;  // bytes of the buffer on either side of what is lent
+  /// What a lane lends in one message.
+  struct Loan {
+    verbs::SendWr open{};  // opens it
+    uint32_t key = 0;
+    uint64_t addr = 0;
+  };
+
+  /// Client: what a lane needs, with its buffer.
+  [[nodiscard]] virtual Result<void> prepare(const Lane& lane, const DmaBuffer& buffer) = 0;
+  /// Client: the next request that opens the bytes that are lent.
+  [[nodiscard]] virtual Result<Loan> loan(const Lane& lane, const DmaBuffer& buffer) = 0;
+  /// Client: the end of a lane.
+  [[nodiscard]] virtual Result<void> end(const Lane& lane) = 0;
+  /// Both: the server's answer invalidates the key.
+  virtual bool is_invalidated() const { return true; }
+
+  Side& side() { return side_; }
+  bool reads() const { return reads_; }
+  uint64_t length() { return std::max(side_.params().size, 1u); }
+  /// The same address in every run, and readable in a capture.
+  static uint64_t iova(const Lane& lane) { return uint64_t{lane.number + 1} << 40; }
+
+ private:
+  struct State {
+    DmaBuffer buffer{};  // client: what it lends is in it; server: its end of the transfer
+    verbs::Mr mr{};      // server
+    uint32_t key = 0;    // client: that of the loan
+    Time began = 0;
+    bool waits = false;  // server: a request arrived before the last answer was complete
+  };
+  std::span<uint8_t> data(const State& s) {
+    return s.buffer.bytes().subspan(kMargin, side_.params().size);
+  }
+
+  [[nodiscard]] Result<void> open_lane(const Lane& lane);
+  [[nodiscard]] Result<void> lend(Lane& lane, uint64_t i);
+  [[nodiscard]] Result<void> returned(Lane& lane, uint64_t i);
+  void check_margins(const State& s);
+  [[nodiscard]] Result<void> asked(Lane& lane, uint64_t i);
+  [[nodiscard]] Result<void> served(Lane& lane, uint64_t i);
+  [[nodiscard]] Result<void> serve(Lane& lane, uint64_t i);
+
+  Side side_;
+  bool reads_;
+  std::vector<State> states_;
+  Result<void> failed_;
+};
+
+}  // namespace rnic::programs
