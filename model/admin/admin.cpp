@@ -91,7 +91,7 @@ Task Admin::run() {
     // Page list: read in chunks and checked whole before any part is written. A list of one chunk
     // is read once. A longer list is read twice: to check it, then to check and write it.
     if (const auto a = spec::AdminMrArgs::unpack(cmd.args);
-        ok && op == AdminOpcode::kCreateMr && a.fast == 0) {
+        ok && op == AdminOpcode::kCreateMr && a.fast == 0 && a.window == 0) {
       const uint64_t bytes = uint64_t{a.pages} * kEntry;
       waits_for_ = "a page list";
       for (int pass = bytes <= kListChunk ? 1 : 0; pass < 2 && ok; ++pass) {

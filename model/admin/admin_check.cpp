@@ -142,6 +142,10 @@ Admin::Status Admin::check_modify(const spec::AdminModifyArgs& a) const {
 
 Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
   if (a.pd >= pds_.size() || !pds_[a.pd].exists) return Status::kNotFound;
+  if (a.window != 0) {  // a memory window, not bound yet
+    const auto rest = spec::AdminMrArgs{.pd = a.pd, .key = a.key, .window = a.window};
+    return a == rest && a.window != 3 ? Status::kOk : Status::kBadArgument;
+  }
   if (a.fast != 0) {  // room for 2^log_page pages, and nothing else yet
     const bool good = a.log_page < 32 && a.pages == uint32_t{1} << a.log_page &&
                       uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.rights == 0 &&
@@ -149,8 +153,10 @@ Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
                       a.page_list == 0 && a.bound == 0 && a.reserved1 == 0 && a.reserved2 == 0;
     return good ? Status::kOk : Status::kBadArgument;
   }
+  // No peer may invalidate a region to which windows are bound.
+  constexpr uint16_t kNotBoth = spec::kAccessMwBind | spec::kAccessRemoteInvalidate;
   const bool rights =
-      (a.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
+      (a.rights & ~uint32_t{spec::kAccessMask}) == 0 && (a.rights & kNotBoth) != kNotBoth &&
       ((a.rights & spec::kAccessRemoteWrite) == 0 || (a.rights & spec::kAccessLocalWrite) != 0);
   // A remote invalidation needs an STag that belongs to one stream (RFC 5040 section 8.1.1).
   const bool binding = a.bound != 0 ? a.qpn < sizes_.num_qps

@@ -45,11 +45,12 @@ constexpr bool asks_peer(uint8_t opcode) {
 }
 
 /// Requests to our own table: a fence waits for them, and they take no slot of ddp.
-constexpr bool is_local(WrOpcode op) { return op == WrOpcode::kLocalInv || op == WrOpcode::kRegMr; }
+constexpr bool is_local(WrOpcode op) { return op == WrOpcode::kLocalInv || opens_key(op); }
 
 /// Inline bytes of a WQE that contains its operands.
 constexpr uint32_t operand_bytes(WrOpcode op) {
-  if (op == WrOpcode::kRegMr) return spec::RegOperands::kBytes;
+  static_assert(spec::RegOperands::kBytes == spec::BindOperands::kBytes);
+  if (opens_key(op)) return spec::RegOperands::kBytes;
   return is_atomic(op) ? spec::AtomicOperands::kBytes : sizeof(uint64_t);
 }
 
@@ -72,6 +73,8 @@ constexpr WcOpcode completion_of(WrOpcode op) {
       return WcOpcode::kLocalInv;
     case WrOpcode::kRegMr:
       return WcOpcode::kRegMr;
+    case WrOpcode::kBindMw:
+      return WcOpcode::kBindMw;
     default:
       return WcOpcode::kSend;
   }
@@ -221,7 +224,7 @@ bool Qp::can_issue(uint16_t qpn) {
   if (here == 0) return fails;
   const auto first = unit(qpn, c.sq.taken).bytes();
   const bool asks = asks_peer(first[0]);
-  const bool fence = flag(first[1], spec::SqFlagBit::kFence) || c.after_reg;
+  const bool fence = flag(first[1], spec::SqFlagBit::kFence) || c.after_key;
   const bool waits = (fence && c.reads != 0) || (asks && c.reads >= c.params.ord);
   if (here >= units && !waits && !(asks && c.fin)) return true;
   // The first unit is enough to fail the WQE.
@@ -268,9 +271,8 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if (is_immediate(op) && (!is_inline || w.num_sge != 0 || w.length != sizeof(uint64_t)))
     return true;
   if (op == WrOpcode::kLocalInv && (is_inline || w.num_sge != 0 || w.length != 0)) return true;
-  if (op == WrOpcode::kRegMr &&
-      (c.params.privileged == 0 || !is_inline || w.num_sge != 0 || w.length != operand_bytes(op)))
-    return true;
+  if (op == WrOpcode::kRegMr && c.params.privileged == 0) return true;
+  if (opens_key(op) && (!is_inline || w.num_sge != 0 || w.length != operand_bytes(op))) return true;
   if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
   if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
@@ -399,7 +401,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
                      .status = {},
                      .length = w.length};
   c.sq.taken = after;
-  c.after_reg = op == WrOpcode::kRegMr;
+  c.after_key = opens_key(op);
   if (!is_local(op)) ++c.slots;
   if (asks_peer(w.opcode) || is_local(op)) ++c.reads;  // a fence waits for it
   Wqe out;

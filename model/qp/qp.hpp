@@ -176,7 +176,7 @@ class Qp {
     spec::QpParams params;
     uint8_t win_head = 0, win_count = 0, slots = 0, reads = 0;
     bool issue_stopped = false;  // a WQE has failed
-    bool after_reg = false;      // the WQE before is a registration: wait as with a fence
+    bool after_key = false;      // the WQE before opens_key(): wait as with a fence
     // Pending events, and the command that waits until the QP is not busy.
     uint8_t events = 0;
     spec::QpError error;  // of event kError

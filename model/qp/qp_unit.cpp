@@ -156,7 +156,7 @@ void QpUnit::step_issue() {
     busy += more;
     meter_.item(1 + u_.timing.path.beats(body));
     held_[q] = now + latency + t.schedule;
-    if (wqe->hdr.opcode == spec::WrOpcode::kRegMr) visit_left_ = 0;
+    if (opens_key(wqe->hdr.opcode)) visit_left_ = 0;
     out.push(std::move(*wqe), now + latency);
   }
   // The visit reaches a WQE that has to wait, and ends there.

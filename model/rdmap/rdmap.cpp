@@ -34,7 +34,7 @@ Cause source_cause(TptResult r) {
       return Cause::kRdmapBounds;
     case TptResult::kAlign:
       return Cause::kRdmapLength;
-    case TptResult::kBind:  // only of a registration, which has no header to report
+    case TptResult::kBind:  // of a request to our own table, which has no header to report
       return Cause::kNone;
   }
   return Cause::kNone;
@@ -115,15 +115,16 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
     out_.sq_local({.qpn = w.qpn, .slot = w.slot, .stag = w.remote_stag});
     return std::nullopt;
   }
-  if (w.opcode == spec::WrOpcode::kRegMr) {
-    spec::SqLocal reg{.qpn = w.qpn,
-                      .slot = w.slot,
-                      .stag = w.remote_stag,
-                      .is_reg = 1,
-                      .pd = q.params.pd,
-                      .base = w.remote_to};
-    std::ranges::copy(wqe.body.bytes().first(reg.operands.size()), reg.operands.begin());
-    out_.sq_local(reg);
+  if (opens_key(w.opcode)) {
+    spec::SqLocal change{.qpn = w.qpn,
+                         .slot = w.slot,
+                         .stag = w.remote_stag,
+                         .is_reg = w.opcode == spec::WrOpcode::kRegMr,
+                         .is_bind = w.opcode == spec::WrOpcode::kBindMw,
+                         .pd = q.params.pd,
+                         .base = w.remote_to};
+    std::ranges::copy(wqe.body.bytes().first(change.operands.size()), change.operands.begin());
+    out_.sq_local(change);
     return std::nullopt;
   }
   TxMessage m;

@@ -35,7 +35,7 @@ class Rdmap final : public SegmentJudge {
     virtual void responder_ready(uint16_t qpn) = 0;  // the QP is now in responders()
     /// The old value of an Atomic Response, to be stored in its sink.
     virtual void result(const spec::AtomicReq& result) = 0;
-    /// A local invalidation or a fast registration of the send queue.
+    /// A request of the send queue to our own table: invalidation, fast registration or bind.
     virtual void sq_local(const spec::SqLocal& request) = 0;
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
@@ -74,7 +74,7 @@ class Rdmap final : public SegmentJudge {
 
   void qp_fault(const spec::QpFault& fault);
   void tx_fault(const spec::TxFault& fault);
-  /// The tx_fault of a fast registration that has failed.
+  /// The tx_fault of a request to our own table that has failed.
   static spec::TxFault failure_of(const spec::SqLocalDone& done) {
     return {.qpn = done.qpn,
             .source = spec::TxSource::kSq,

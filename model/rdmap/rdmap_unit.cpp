@@ -118,8 +118,8 @@ void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
 void RdmapUnit::sq_local(const spec::SqLocal& request) {
   ++local_[request.qpn];
   const TptTiming& t = u_.timing.tpt;
-  u_.tpt->local.push(
-      request, u_.now() + u_.timing.rdmap.tx + (request.is_reg != 0 ? t.judge : t.invalidate));
+  const Cycle until = Tpt::is_invalidation(request) ? t.invalidate : t.judge;
+  u_.tpt->local.push(request, u_.now() + u_.timing.rdmap.tx + until);
 }
 
 void RdmapUnit::sq_local_done(const spec::SqLocalDone& done, Cycle after) {

@@ -38,8 +38,8 @@ class RdmapUnit final : private Rdmap::Out {
   void resp_fetched(const spec::RespFetched& f);
   /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.
   void item_left(uint16_t qpn);
-  /// A local invalidation or a registration is done or has failed: `after` cycles until qp or
-  /// rdmap_core knows.
+  /// A request to our own table is done or has failed: `after` cycles until qp or rdmap_core
+  /// knows.
   void sq_local_done(const spec::SqLocalDone& done, Cycle after);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }

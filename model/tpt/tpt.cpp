@@ -73,7 +73,13 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
 }
 
 // requirements.md section 7: STag validity, association, rights, wrap, base and bounds; in 65 bits.
-TptResult Tpt::check(const spec::WqeCheck& c) const { return judge(find(c.stag), c); }
+TptResult Tpt::check(const spec::WqeCheck& c) const {
+  const Entry* e = find(c.stag);
+  spec::WqeCheck asked = c;
+  if (e != nullptr && e->window != 0 && c.rights == 0 && c.invalidate == 0)
+    asked.rights = spec::kAccessLocalWrite;  // which no window has
+  return judge(e, asked);
+}
 
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
   if (e == nullptr ||
@@ -118,14 +124,28 @@ void Tpt::retired(const spec::Retired& r) {
   turn();
 }
 
+/// A window closes, if it is open: its region has one less at once.
+void Tpt::uncount(const Entry& e) {
+  if (e.window != 0 && e.valid) --entries_[e.region].windows;
+}
+
+/// Closes an open entry, and keeps its slot.
+void Tpt::close(Entry& e) {
+  uncount(e);
+  e.valid = false;
+  e.closing = e.invalidated = true;
+  e.closed_in = epoch_;
+}
+
 void Tpt::invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of) {
   Entry& e = entries_[slot_of(stag) % entries_.size()];
   ++lookups_;
-  if (e.valid && e.stag == stag) {
-    e.valid = false;
-    e.closing = e.invalidated = true;
-    e.closed_in = epoch_;
+  const bool is_open = e.valid && e.stag == stag, has_windows = is_open && e.windows != 0;
+  if (has_windows && of) {
+    of->result = TptResult::kBind;
+    return out_.sq_local_done(*of);
   }
+  if (is_open && !has_windows) close(e);
   turn_due_ = true;
   notes_.push({epoch_, stag, of});
   turn();
@@ -167,6 +187,11 @@ bool Tpt::drained(const spec::TptCmd& cmd) const {
 
 spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
   spec::CmdRsp rsp;
+  if (e.windows != 0) {
+    rsp.status = AdminStatus::kInUse;
+    return rsp;
+  }
+  uncount(e);
   if (waits) {
     if (!e.closing) {
       e.closed_in = epoch_;
@@ -183,6 +208,7 @@ spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
       rsp.result);
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
   e.valid = e.closing = e.invalidated = e.fast = false;
+  e.window = 0;
   ++e.generation;
   return rsp;
 }
@@ -193,8 +219,10 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   uint32_t upper = permute((e.generation & generations) << slot_bits_ | slot);
   if (upper == 0)
     upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
-  e.valid = a.fast == 0;
+  const bool is_kept = a.fast != 0 || a.window != 0;
+  e.valid = !is_kept;
   e.fast = a.fast != 0;
+  e.window = a.window;
   e.log_room = a.log_page;
   e.bound = a.bound != 0;
   e.qpn = a.qpn;
@@ -206,11 +234,18 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   e.length = a.length;
   e.first_offset = a.first_offset;
   e.pbl_base = a.pbl_base;
-  if (e.fast) keep(e);
+  if (is_kept) keep(e);
   spec::CmdRsp rsp;
   spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
       rsp.result);
   return rsp;
+}
+
+bool Tpt::names_slot(const spec::TptCmd& cmd) {
+  if (cmd.opcode == spec::AdminOpcode::kCreateMr) return true;
+  // That of admin, with the arguments of a create_mr; those of the driver are 0.
+  const auto args = spec::AdminMrArgs::unpack(cmd.args);
+  return cmd.opcode == spec::AdminOpcode::kQueryMr && (args.pages != 0 || args.window != 0);
 }
 
 void Tpt::command(const spec::TptCmd& cmd, bool waits) {
@@ -219,7 +254,7 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
       return out_.tpt_cmd_rsp({.status = AdminStatus::kExists, .result = {}});
     return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
   }
-  if (cmd.opcode == spec::AdminOpcode::kQueryMr && spec::AdminMrArgs::unpack(cmd.args).pages != 0) {
+  if (names_slot(cmd)) {
     const Entry& e = entries_[cmd.object];  // admin queries whether the slot is free
     const bool used = e.valid || e.closing;
     return out_.tpt_cmd_rsp(
@@ -242,7 +277,7 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
   out_.tpt_cmd_rsp(rsp);
 }
 
-/// A fast entry is closed and free. Nothing is in flight through it.
+/// An entry for registrations or binds is closed and free. Nothing is in flight through it.
 void Tpt::keep(Entry& e) {
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
   e.valid = e.claimed = false;
@@ -254,12 +289,15 @@ void Tpt::keep(Entry& e) {
 
 namespace {
 
+/// No peer may invalidate a region to which windows are bound.
+constexpr uint16_t kNotBoth = spec::kAccessMwBind | spec::kAccessRemoteInvalidate;
+
 /// The operands describe a region. Whether the entry has room for its pages is checked by claim().
 bool is_region(const spec::RegOperands& o) {
   return o.reserved0 == 0 && o.log_page >= 12 && o.log_page <= 21 && o.pages >= 1 &&
          o.length >= 1 && o.length >> 48 == 0 && o.first_offset < uint64_t{1} << o.log_page &&
          o.first_offset + o.length <= uint64_t{o.pages} << o.log_page &&
-         (o.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
+         (o.rights & ~uint32_t{spec::kAccessMask}) == 0 && (o.rights & kNotBoth) != kNotBoth &&
          ((o.rights & spec::kAccessRemoteWrite) == 0 || (o.rights & spec::kAccessLocalWrite) != 0);
 }
 
@@ -288,17 +326,21 @@ Tpt::Claim Tpt::claim(const Registration& r) {
   const bool is_its = e.fast && e.closing && !e.claimed && e.stag >> 8 == r.request.stag >> 8 &&
                       e.pd == r.request.pd && r.operands.pages <= uint64_t{1} << e.log_room;
   if (!is_its || !is_region(r.operands)) return Claim::kRefused;
+  if (!has_drained_or_waits(e)) return Claim::kWaits;
+  keep(e);
+  e.claimed = true;
+  return Claim::kClaimed;
+}
+
+/// A closed entry has drained; if not, claimable() will follow.
+bool Tpt::has_drained_or_waits(const Entry& e) {
   if (e.closed_in == epoch_) {
     turn_due_ = true;
     turn();
   }
-  if (!has_drained(e.closed_in)) {
-    claim_waits_ = e.closed_in;
-    return Claim::kWaits;
-  }
-  keep(e);
-  e.claimed = true;
-  return Claim::kClaimed;
+  if (has_drained(e.closed_in)) return true;
+  claim_waits_ = e.closed_in;
+  return false;
 }
 
 void Tpt::list(Registration& r, const MemData& data) {
@@ -330,6 +372,71 @@ void Tpt::open(const Registration& r) {
 /// The STag keeps its previous low 8 bits.
 void Tpt::give_up(const Registration& r) {
   keep(entries_[slot_of(r.request.stag) % entries_.size()]);
+}
+
+namespace {
+
+constexpr uint16_t kWindowWrites = spec::kAccessRemoteWrite | spec::kAccessRemoteAtomic;
+constexpr uint16_t kWindowFlushes = spec::kAccessFlushGlobal | spec::kAccessFlushPersistent;
+constexpr uint16_t kWindowRights = kWindowWrites | spec::kAccessRemoteRead | kWindowFlushes;
+
+/// Rights that a region needs for windows with these rights.
+constexpr uint16_t rights_of_region(uint16_t window) {
+  const uint16_t local = (window & kWindowWrites) != 0 ? spec::kAccessLocalWrite : uint16_t{0};
+  return static_cast<uint16_t>(spec::kAccessMwBind | local | (window & kWindowFlushes));
+}
+
+}  // namespace
+
+bool Tpt::may_bind(const Entry& e, const Binding& b) const {
+  const spec::BindOperands& o = b.operands;
+  if (o.reserved0 != decltype(o.reserved0){} || o.length >> 32 != 0 ||
+      (o.rights & ~uint32_t{kWindowRights}) != 0)
+    return false;
+  if (e.window == 0 || e.stag >> 8 != b.request.stag >> 8 || e.pd != b.request.pd) return false;
+  if (o.length == 0) return e.window == 1;
+  if (e.window == 2 && e.valid) return false;
+  return judge(find(o.lkey), {.stag = o.lkey,
+                              .tagged_offset = o.address,
+                              .length = static_cast<uint32_t>(o.length),
+                              .pd = b.request.pd,
+                              .qpn = b.request.qpn,
+                              .rights = rights_of_region(o.rights),
+                              .last = 1}) == TptResult::kOk;
+}
+
+Tpt::Claim Tpt::bind(const Binding& b) {
+  Entry& e = entries_[slot_of(b.request.stag) % entries_.size()];
+  ++lookups_;
+  if (!may_bind(e, b)) return Claim::kRefused;
+  if (e.valid) {
+    close(e);
+    claim_waits_ = e.closed_in;
+    turn_due_ = true;
+    turn();
+    return Claim::kWaits;
+  }
+  if (!has_drained_or_waits(e)) return Claim::kWaits;
+  keep(e);
+  e.stag = b.request.stag;
+  const spec::BindOperands& o = b.operands;
+  if (o.length == 0) return Claim::kClaimed;
+  e.region = slot_of(o.lkey);
+  Entry& region = entries_[e.region];
+  ++region.windows;
+  e.closing = e.invalidated = false;
+  e.valid = true;
+  e.bound = e.window == 2;
+  e.qpn = b.request.qpn;
+  e.rights = static_cast<uint16_t>(o.rights | (e.bound ? spec::kAccessRemoteInvalidate : 0));
+  e.base_to = b.request.base;
+  e.length = o.length;
+  // From the page of its first byte on.
+  const uint64_t first = region.first_offset + (o.address - region.base_to);
+  e.log_page = region.log_page;
+  e.first_offset = static_cast<uint32_t>(first & ((uint64_t{1} << e.log_page) - 1));
+  e.pbl_base = region.pbl_base + static_cast<uint32_t>(first >> e.log_page);
+  return Claim::kClaimed;
 }
 
 std::string Tpt::waiting_for() const {

@@ -56,12 +56,16 @@ class Tpt final : public Translation {
   bool drained(const spec::TptCmd& cmd) const;
   /// Closes an entry, as destroy_mr does, but keeps its slot for destroy_mr. Out::invalidated()
   /// follows when no extent is in flight that was issued before, in the order of the calls. An
-  /// entry that is not open is left as it is.
+  /// entry that is not open, or has windows, is left as it is.
   void invalidate(const spec::Invalidate& inv) { invalidate(inv.stag, {}); }
-  /// The same for the send queue; Out::sq_local_done() follows.
+  /// The same for the send queue; Out::sq_local_done() follows. A region that has windows: refused,
+  /// with result bind, at once.
   void invalidate(const spec::SqLocal& inv) {
     invalidate(inv.stag, spec::SqLocalDone{.qpn = inv.qpn, .slot = inv.slot});
   }
+  static bool is_invalidation(const spec::SqLocal& r) { return r.is_reg == 0 && r.is_bind == 0; }
+  /// The object of this command is a slot, not an STag.
+  static bool names_slot(const spec::TptCmd& cmd);
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
   // Fast registration: a WQE opens an STag that a create_mr with `fast` keeps. No command and no
@@ -86,7 +90,7 @@ class Tpt final : public Translation {
   enum class Claim : uint8_t {
     kClaimed,
     kRefused,  // refused() is its sq_local_done
-    kWaits     // accesses are in flight: Out::claimable() follows
+    kWaits     // accesses are in flight: Out::claimable() follows, perhaps before the call returns
   };
   Claim claim(const Registration& r);
   static spec::SqLocalDone refused(const Registration& r) {
@@ -97,6 +101,26 @@ class Tpt final : public Translation {
   /// Opens the region, or gives it up if r fails.
   void end(const Registration& r) { r.fails() ? give_up(r) : open(r); }
 
+  // Memory windows: a WQE binds an STag that a create_mr with `window` keeps to a range of a region,
+  // for the peer's accesses. Unbound with length 0.
+  struct Binding {
+    Binding() = default;
+    explicit Binding(const spec::SqLocal& r)
+        : request(r), operands(spec::BindOperands::unpack(r.operands)) {}
+    spec::SqLocal request;
+    spec::BindOperands operands;
+  };
+  /// kClaimed: bound or unbound; bound() is its sq_local_done. kWaits also if it was bound: now it
+  /// is closed. Bind again; all is checked anew.
+  Claim bind(const Binding& b);
+  static spec::SqLocalDone refused(const Binding& b) {
+    return {.qpn = b.request.qpn, .slot = b.request.slot, .result = spec::TptResult::kBind};
+  }
+  static spec::SqLocalDone bound(const Binding& b) {
+    return {.qpn = b.request.qpn, .slot = b.request.slot};
+  }
+
+  /// wqe_check and resp_check. A window is no local key: refused if no right of the peer is asked.
   spec::TptResult check(const spec::WqeCheck& c) const override;
   spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) override;
   void retired(const spec::Retired& r) override;
@@ -110,6 +134,16 @@ class Tpt final : public Translation {
   bool is_open(uint32_t stag) const {
     const Entry& e = entries_[slot_of(stag) % entries_.size()];
     return e.valid && is_destroyed_by(e, stag);
+  }
+  /// This STag names a window that is bound, maybe by other low 8 bits.
+  bool is_bound(uint32_t stag) const {
+    const Entry& e = entries_[slot_of(stag) % entries_.size()];
+    return e.window != 0 && e.valid && e.stag >> 8 == stag >> 8;
+  }
+  /// A destroy_mr of this STag names a region to which windows are bound.
+  bool has_windows(uint32_t stag) const {
+    const Entry& e = entries_[slot_of(stag) % entries_.size()];
+    return e.windows != 0 && is_destroyed_by(e, stag);
   }
   /// A destroy_mr of this STag names a registration in progress.
   bool is_claimed(uint32_t stag) const {
@@ -128,6 +162,9 @@ class Tpt final : public Translation {
     bool invalidated = false;  // closed, but by no destroy_mr: waits for it
     bool fast = false;         // kept for fast registrations
     bool claimed = false;      // of a registration
+    uint8_t window = 0;        // a memory window of this type
+    uint32_t region = 0;       // window, open: the slot of its region
+    uint32_t windows = 0;      // open windows whose region it is
     uint8_t log_room = 0;      // fast: it has 2^log_room entries of the page list
     bool bound = false;        // only QP qpn may use it
     uint16_t qpn = 0;
@@ -139,10 +176,14 @@ class Tpt final : public Translation {
     uint32_t first_offset = 0, pbl_base = 0;
   };
   const Entry* find(uint32_t stag) const;
-  /// The low 8 bits of a fast STag change with every registration: destroy_mr ignores them.
+  /// The low 8 bits change with every registration or bind: destroy_mr ignores them.
   static bool is_destroyed_by(const Entry& e, uint32_t stag) {
-    return e.stag == stag || (e.fast && e.stag >> 8 == stag >> 8);
+    return e.stag == stag || ((e.fast || e.window != 0) && e.stag >> 8 == stag >> 8);
   }
+  bool may_bind(const Entry& e, const Binding& b) const;
+  bool has_drained_or_waits(const Entry& e);
+  void uncount(const Entry& e);
+  void close(Entry& e);
   void open(const Registration& r);
   void give_up(const Registration& r);
   void keep(Entry& e);

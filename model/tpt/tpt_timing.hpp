@@ -33,8 +33,14 @@ struct TptTiming {
   Cycle entry = 1;   // checked and written (BackWrite)
   // Open or give up: accepted, slot, key 1, key 2, entry written, answer.
   Cycle open = 6;
-  // Open, given up or refused, to rx_done: done, rdmap_local.
+  // Open, given up, bound or refused, to rx_done: done, rdmap_local.
   Cycle registered = 2;
+
+  // Bind (tpt_register, tpt_update), after `judge`: lookup of the region (9), of the window (9),
+  // found, decided, entry and count written.
+  Cycle bind = 21;
+  // More if a window closes, by a bind or an invalidation: its region's count is read and written.
+  Cycle unbind = 2;
 };
 
 }  // namespace rnic::model

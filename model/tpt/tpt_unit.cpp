@@ -23,24 +23,32 @@ TptUnit::TptUnit(Units& u)
 }
 
 /// Invalidations of the peer and of the send queue take turns. A registration leaves the queue
-/// when the one before it has requested its page list; what is behind it waits until then.
+/// when the one before it has requested its page list; what is behind it waits until then. So does
+/// a bind, which waits for no page list.
 void TptUnit::step_ctl() {
   const Cycle now = u_.now();
   while (control.ready()) tpt_.command(control.pop());
   for (;;) {
-    if (local.ready() && local.front().is_reg != 0 && front_ == Front::kIdle &&
-        jobs_.size() < kJobs) {
-      head_ = Tpt::Registration(local.pop());
+    const bool is_change = local.ready() && !Tpt::is_invalidation(local.front());
+    if (is_change && front_ == Front::kIdle &&
+        (local.front().is_bind != 0 || jobs_.size() < kJobs)) {
+      bind_.reset();
+      if (local.front().is_bind != 0)
+        bind_ = Tpt::Binding(local.pop());
+      else
+        head_ = Tpt::Registration(local.pop());
       front_ = Front::kAsks;
       front_at_ = now;
       register_.wake(now);
     }
     const bool of_peer = invalidations.ready();
-    const bool own = local.ready() && local.front().is_reg == 0;
+    const bool own = local.ready() && Tpt::is_invalidation(local.front());
     if (!of_peer && !own) return;
     if (now < update_free_) return ctl_.wake(update_free_);
-    update_free_ = now + u_.timing.tpt.invalidations;
     of_peer_last_ = of_peer && !(own && of_peer_last_);
+    const uint32_t stag = of_peer_last_ ? invalidations.front().stag : local.front().stag;
+    const TptTiming& t = u_.timing.tpt;
+    update_free_ = now + t.invalidations + (tpt_.is_bound(stag) ? t.unbind : 0);
     if (of_peer_last_)
       tpt_.invalidate(invalidations.pop());
     else
@@ -50,13 +58,14 @@ void TptUnit::step_ctl() {
 
 void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
 void TptUnit::sq_local_done(const spec::SqLocalDone& inv) {
-  u_.rdmap->sq_local_done(inv, u_.timing.tpt.drained);
+  const TptTiming& t = u_.timing.tpt;
+  u_.rdmap->sq_local_done(inv, inv.result == spec::TptResult::kOk ? t.drained : t.registered);
 }
 
 std::string TptUnit::waiting_for() const {
   std::string s = tpt_.waiting_for() + local.describe();
   if (front_ == Front::kWaits)
-    s += "tpt: a fast registration waits for accesses through its STag\n";
+    s += "tpt: a fast registration or bind waits for accesses through its STag\n";
   if (!jobs_.empty())
     s += "tpt: " + std::to_string(jobs_.size()) + " fast registrations wait for their page lists\n";
   return s;
@@ -66,7 +75,7 @@ void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
   u_.admin->answer(rsp, u_.timing.tpt.command);
 }
 
-// Fast registrations. RTL: rtl/tpt/tpt_register.sv
+// Fast registrations and binds. RTL: rtl/tpt/tpt_register.sv
 
 /// The older registration has tpt_update first.
 void TptUnit::step_register() {
@@ -96,13 +105,14 @@ void TptUnit::front() {
   if (front_ == Front::kIdle || front_ == Front::kWaits) return;
   if (now < front_at_) return register_.wake(front_at_);
   if (front_ == Front::kAsks) {
-    if (!take_update(t.claim)) return;
+    if (!take_update(bind_ ? t.bind : t.claim)) return;
     front_ = Front::kClaims;
     front_at_ = update_free_;
     return register_.wake(front_at_);
   }
   if (front_ == Front::kClaims) {
     front_ = Front::kWaits;
+    if (bind_) return bind();
     const auto claimed = tpt_.claim(head_);
     if (claimed == Tpt::Claim::kWaits) return;
     if (claimed == Tpt::Claim::kRefused) {
@@ -124,6 +134,21 @@ void TptUnit::front() {
   if (requested_ < head_.operands.pages) return register_.wake(front_at_);
   front_ = Front::kIdle;
   ctl_.wake(now + 1);
+}
+
+/// tpt_update has executed the bind.
+void TptUnit::bind() {
+  const TptTiming& t = u_.timing.tpt;
+  const bool was_bound = tpt_.is_bound(bind_->request.stag);
+  const auto bound = tpt_.bind(*bind_);
+  if (bound == Tpt::Claim::kWaits) {
+    if (was_bound) update_free_ += t.unbind;
+    return;
+  }
+  front_ = Front::kIdle;
+  ctl_.wake(u_.now() + 1);
+  const bool is_refused = bound == Tpt::Claim::kRefused;
+  u_.rdmap->sq_local_done(is_refused ? Tpt::refused(*bind_) : Tpt::bound(*bind_), t.registered);
 }
 
 /// Data leaves its queue as it comes, and its checks are charged one after the other.

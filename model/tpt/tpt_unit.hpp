@@ -1,10 +1,13 @@
-// tpt in the timed model: commands, invalidations, fast registrations. Lookups are calls, charged
-// by their callers: none waits here.
+// tpt in the timed model: commands, invalidations, fast registrations, binds. Lookups are calls,
+// charged by their callers: none waits here.
 //
 //   local --+--> invalidation --------------> tpt_update --> rdmap
+//           +--> front_ --bind-----------------------> rdmap
 //           +--> front_ --claim, read--> jobs_ --open--> rdmap
 //                             reg_rd --list--^
 #pragma once
+
+#include <optional>
 
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
@@ -18,7 +21,7 @@ class TptUnit final : private Tpt::Out {
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
   Queue<spec::Invalidate> invalidations;  // from ddp
-  Queue<spec::SqLocal> local;             // from rdmap: invalidations, fast registrations
+  Queue<spec::SqLocal> local;             // from rdmap: invalidations, fast registrations, binds
   Queue<MemData> reg_rd;                  // page lists of fast registrations
   Tpt& tpt() { return tpt_; }
   spec::UnitCount count() const {
@@ -31,6 +34,7 @@ class TptUnit final : private Tpt::Out {
   void step_ctl();
   void step_register();
   void front();
+  void bind();
   void back();
   bool take_update(Cycle busy);
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
@@ -42,12 +46,13 @@ class TptUnit final : private Tpt::Out {
   Tpt tpt_;
   Cycle update_free_ = 0;      // when tpt_update is idle again
   bool of_peer_last_ = false;  // the last invalidation
-  // The oldest registration of `local`: claimed, then its page list is requested.
+  // The oldest registration of `local`: claimed, then its page list is requested. Or a bind.
   enum class Front : uint8_t { kIdle, kAsks, kClaims, kWaits, kReads };
   Front front_ = Front::kIdle;
   Tpt::Registration head_;
-  Cycle front_at_ = 0;      // when it takes its next step
-  uint32_t requested_ = 0;  // entries of its page list
+  std::optional<Tpt::Binding> bind_;  // instead of head_
+  Cycle front_at_ = 0;                // when it takes its next step
+  uint32_t requested_ = 0;            // entries of its page list
   // Claimed registrations, in the order of their reads.
   Ring<Tpt::Registration> jobs_;
   Ring<Cycle> listed_;    // of the oldest jobs_: when the last entry of their page list is checked
