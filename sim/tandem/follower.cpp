@@ -176,14 +176,12 @@ std::string Steps::left(bool at_end) const {
   say_qp(tx_faults_, "faults of ddp wait for rdmap");
   say_qp(wr_dones_, "sent work requests wait to be retired");
   say_qp(rx_dones_, "received messages wait to be retired");
-  say_qp(res_dones_, "results of atomics and registrations wait to be retired");
-  const auto say_reg = [&s](const auto& edge, std::string_view what) {
-    if (!edge.empty())
-      s += fmt::format("{} {}, the first of QP {}\n", edge.size(), what, edge.front().request.qpn);
-  };
-  say_reg(registrations_, "fast registrations wait for their claim");
-  say_reg(claimed_, "fast registrations wait for their page list");
-  say_qp(local_failures_, "failed registrations wait for rdmap");
+  say_qp(res_dones_, "results of atomics, registrations and binds wait to be retired");
+  say_qp(registrations_, "fast registrations and binds wait for tpt");
+  if (!claimed_.empty())
+    s += fmt::format("{} fast registrations wait for their page list, the first of QP {}\n",
+                     claimed_.size(), claimed_.front().request.qpn);
+  say_qp(local_failures_, "requests that tpt refused wait for rdmap");
   say_qp(results_, "results of atomics wait for their store");
   say_qp(storing_, "words of atomic wait to be written");
   say(looked_, "look-ups of atomic were not used");

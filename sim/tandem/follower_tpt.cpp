@@ -4,6 +4,12 @@
 namespace rnic::sim {
 namespace {
 
+// of_reg of tpt_change
+constexpr uint8_t kClaimed = 1, kRefused = 2, kOpen = 3, kGivenUp = 4;  // a registration
+constexpr uint8_t kBound = 5, kBindRefused = 6, kClosed = 7;            // a bind
+constexpr std::array<std::string_view, 8> kDoes{"",         "claims", "refuses",         "opens",
+                                                "gives up", "binds",  "refuses to bind", "closes"};
+
 constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3, kQn1 = 5;
 constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",
                                                  "a work request", "a Read Request of the peer"};
@@ -72,14 +78,17 @@ void Steps::step(const spec::TptChangeCommit& c) {
   if (waiting.empty())
     return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
   const spec::Cmd cmd = waiting.front();
-  const bool by_slot =
-      cmd.opcode == spec::AdminOpcode::kCreateMr || spec::AdminMrArgs::unpack(cmd.args).pages != 0;
-  const uint32_t slot = by_slot ? cmd.object : tpt_.slot_of(cmd.object);
+  const uint32_t slot = model::Tpt::names_slot(cmd) ? cmd.object : tpt_.slot_of(cmd.object);
   if ((slot & 0xffff) != c.slot)
     return tally_.differ("tpt_change: {}: RTL changed region {} / model {}", to_string(cmd.opcode),
                          c.slot, slot);
   const bool destroys = cmd.opcode == spec::AdminOpcode::kDestroyMr;
-  if (destroys && c.waits == 0) {
+  const bool has_windows = destroys && tpt_.has_windows(cmd.object);
+  if (has_windows && c.waits != 0)
+    return tally_.differ("tpt_change: RTL closes region {}; model has windows bound to it", c.slot);
+  if (has_windows) {
+    // in_use: nothing changes
+  } else if (destroys && c.waits == 0) {
     if (!may_go(slot, cmd.object))
       tally_.differ(
           "tpt_change: RTL has destroyed region {}; model has extents in flight from before, or "
@@ -109,8 +118,18 @@ void Steps::invalidate_now(std::deque<Invalidation>& edge, const spec::TptChange
   if ((slot & 0xffff) != c.slot)
     return tally_.differ("tpt_change: RTL invalidates region {} / model {} (STag {:#x})", c.slot,
                          slot, at->stag);
+  const bool is_open = tpt_.check({.stag = at->stag}) != spec::TptResult::kStag;
+  const bool is_held = is_open && tpt_.has_windows(at->stag);
+  if (is_held != (c.of_reg == kRefused))
+    return tally_.differ("tpt_change: invalidation of STag {:#x}: RTL {} it; model does not",
+                         at->stag, is_held ? "takes" : "refuses");
+  if (is_held && c.of_sq != 0) {
+    local_failures_.push_back({.qpn = at->qpn, .slot = at->slot, .result = spec::TptResult::kBind});
+    edge.erase(at);
+    return;
+  }
   at->number = in_flight_.close();
-  if (tpt_.check({.stag = at->stag}) != spec::TptResult::kStag) closed_[slot] = at->number;
+  if (is_open && !is_held) closed_[slot] = at->number;
   tpt_.invalidate(spec::Invalidate{at->stag});
 }
 
@@ -128,47 +147,68 @@ void Steps::invalidation_told(std::deque<Invalidation>& edge,
   edge.erase(told);
 }
 
-// --- fast registrations
-
-namespace {
-constexpr uint8_t kClaimed = 1, kRefused = 2, kOpen = 3;  // of_reg; 4: given up
-}  // namespace
+// --- fast registrations and binds
 
 void Steps::registers(const spec::TptChangeCommit& c) {
-  const bool is_claim = c.of_reg == kClaimed || c.of_reg == kRefused;
-  auto& edge = is_claim ? registrations_ : claimed_;
-  const std::string_view does = c.of_reg == kClaimed   ? "claims"
-                                : c.of_reg == kRefused ? "refuses"
-                                : c.of_reg == kOpen    ? "opens"
-                                                       : "gives up";
-  if (edge.empty())
-    return tally_.differ("tpt_change: QP {}: RTL {} region {}; model has no registration for it",
-                         c.qpn, does, c.slot);
-  model::Tpt::Registration r = edge.front();
-  edge.pop_front();
-  const uint32_t slot = tpt_.slot_of(r.request.stag);
-  if (r.request.qpn != c.qpn || r.request.slot != c.wqe || (slot & 0xffff) != c.slot)
+  const bool is_bind = c.of_reg >= kBound, is_end = c.of_reg == kOpen || c.of_reg == kGivenUp;
+  const std::string_view does = kDoes[c.of_reg];
+  std::optional<spec::SqLocal> request;
+  if (is_end && !claimed_.empty()) request = claimed_.front().request;
+  if (!is_end && !registrations_.empty()) request = registrations_.front();
+  if (!request || (request->is_bind != 0) != is_bind)
+    return tally_.differ("tpt_change: QP {}: RTL {} region {}; model has no {} for it", c.qpn, does,
+                         c.slot, is_bind ? "bind" : "registration");
+  const uint32_t slot = tpt_.slot_of(request->stag);
+  if (request->qpn != c.qpn || request->slot != c.wqe || (slot & 0xffff) != c.slot)
     return tally_.differ("tpt_change: RTL {} region {} for QP {} slot {} / model {} for {}", does,
-                         c.slot, c.qpn, c.wqe, slot, r.request.describe());
-  if (is_claim)
-    claim(c, std::move(r), slot);
-  else
-    end_registration(c, std::move(r));
+                         c.slot, c.qpn, c.wqe, slot, request->describe());
+  if (is_bind) return bind(c, model::Tpt::Binding(*request), slot);
+  if (is_end) {
+    model::Tpt::Registration r = std::move(claimed_.front());
+    claimed_.pop_front();
+    return end_registration(c, std::move(r));
+  }
+  registrations_.pop_front();
+  claim(c, model::Tpt::Registration(*request), slot);
 }
 
-/// Nothing may be in flight through the region that the RTL claims.
+/// The RTL claims or binds a closed entry. Nothing may be in flight through it.
+void Steps::reopens(uint32_t slot, std::string_view does) {
+  const auto it = closed_.find(slot);
+  if (it == closed_.end()) return;
+  if (it->second && !surely_in_flight().none_before(*it->second))
+    tally_.differ("tpt_change: RTL {} region {}; model has extents in flight from before", does,
+                  slot);
+  closed_.erase(it);
+}
+
+/// A window that is open is closed first, and its bind is decided anew when that has drained.
+void Steps::bind(const spec::TptChangeCommit& c, const model::Tpt::Binding& b, uint32_t slot) {
+  using Claim = model::Tpt::Claim;
+  const auto does = tpt_.bind(b);
+  const uint8_t expected = does == Claim::kClaimed   ? kBound
+                           : does == Claim::kRefused ? kBindRefused
+                                                     : kClosed;
+  if (expected != c.of_reg)
+    return tally_.differ("tpt_change: QP {}: bind of STag {:#x}: RTL {} it / model {} it", c.qpn,
+                         b.request.stag, kDoes[c.of_reg], kDoes[expected]);
+  if (does == Claim::kWaits) {
+    closed_[slot] = in_flight_.close();
+    return;
+  }
+  registrations_.pop_front();
+  if (does == Claim::kRefused) return local_failures_.push_back(model::Tpt::refused(b));
+  reopens(slot, "binds");
+  res_dones_.push_back({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = b.request.slot});
+}
+
 void Steps::claim(const spec::TptChangeCommit& c, model::Tpt::Registration r, uint32_t slot) {
   const bool refused = tpt_.claim(r) == model::Tpt::Claim::kRefused;
   if (refused != (c.of_reg == kRefused))
     return tally_.differ("tpt_change: QP {}: registration of STag {:#x}: RTL {} it; model does not",
                          c.qpn, r.request.stag, refused ? "claims" : "refuses");
   if (refused) return local_failures_.push_back(model::Tpt::refused(r));
-  if (const auto it = closed_.find(slot); it != closed_.end()) {
-    if (it->second && !surely_in_flight().none_before(*it->second))
-      tally_.differ("tpt_change: RTL registers region {}; model has extents in flight from before",
-                    c.slot);
-    closed_.erase(it);
-  }
+  reopens(slot, "registers");
   claimed_.push_back(std::move(r));
 }
 
@@ -193,7 +233,7 @@ void Steps::end_registration(const spec::TptChangeCommit& c, model::Tpt::Registr
   res_dones_.push_back({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = r.request.slot});
 }
 
-/// Handles rdmap_op 3 of a failed registration; true if it was one.
+/// Handles rdmap_op 3 of a request that tpt refused or could not do; true if it was one.
 bool Steps::local_failed(uint16_t qpn) {
   const auto at = std::ranges::find(local_failures_, qpn, &spec::SqLocalDone::qpn);
   if (at == local_failures_.end()) return false;

@@ -144,9 +144,11 @@ void PayloadOrder::word(const spec::AtomicWordCommit& c) {
   if (c.op == spec::AtomicOp::kResult && c.performed != 0) ++qps_[c.qpn].old_values;
 }
 
-/// A local invalidation has closed its STag, or a registration has opened it.
+/// A local invalidation has closed its STag, or a registration has opened it, or a bind is done.
 void PayloadOrder::change(const spec::TptChangeCommit& c) {
-  if (c.of_sq != 0 || c.of_reg == 3) qps_[c.qpn].local.insert(c.wqe);
+  constexpr uint8_t kRefused = 2, kOpen = 3, kBound = 5;
+  if ((c.of_sq != 0 && c.of_reg != kRefused) || c.of_reg == kOpen || c.of_reg == kBound)
+    qps_[c.qpn].local.insert(c.wqe);
 }
 
 /// The commit does not report whether it is of an atomic. It is of the oldest Read if the data of

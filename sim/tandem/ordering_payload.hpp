@@ -79,7 +79,7 @@ class PayloadOrder {
     Serial last = 0;                  // newest judged segment with payload
     std::deque<Answered> reads;
     std::deque<Serial> receives;
-    std::set<uint8_t> local;  // local invalidations and registrations that tpt has done, by slot
+    std::set<uint8_t> local;  // requests to our own table that tpt has done, by slot
     uint64_t old_values = 0;  // decided by unit atomic, not yet matched to a done one
     std::deque<std::string>
         suspects;  // receives that await their CQE: the violation if it reports success

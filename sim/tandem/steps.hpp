@@ -245,10 +245,10 @@ class Steps final : private model::HostIf::Out,
   void responder_ready(uint16_t qpn) override { ready_.push_back(qpn); }
   void result(const spec::AtomicReq& r) override { results_.push_back(r); }
   void sq_local(const spec::SqLocal& i) override {
-    if (i.is_reg != 0)
-      registrations_.emplace_back(i);
-    else
+    if (model::Tpt::is_invalidation(i))
       own_invalidations_.push_back({.stag = i.stag, .qpn = i.qpn, .slot = i.slot});
+    else
+      registrations_.push_back(i);
   }
 
   void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_ddp_.push_back(a); }
@@ -334,6 +334,8 @@ class Steps final : private model::HostIf::Out,
   void registers(const spec::TptChangeCommit& c);
   void claim(const spec::TptChangeCommit& c, model::Tpt::Registration r, uint32_t slot);
   void end_registration(const spec::TptChangeCommit& c, model::Tpt::Registration r);
+  void bind(const spec::TptChangeCommit& c, const model::Tpt::Binding& b, uint32_t slot);
+  void reopens(uint32_t slot, std::string_view does);
   bool local_failed(uint16_t qpn);
   void give_back(model::ExtentList& extents);
   void drop_open(size_t client);
@@ -359,9 +361,9 @@ class Steps final : private model::HostIf::Out,
   // Closed regions by slot, with the number of close(); none once nothing before it is in flight.
   std::map<uint32_t, std::optional<uint8_t>> closed_;
   std::deque<Invalidation> invalidations_, own_invalidations_;
-  std::deque<model::Tpt::Registration> registrations_;  // rdmap -> tpt
-  std::deque<model::Tpt::Registration> claimed_;        // the RTL reads their page lists
-  std::deque<spec::SqLocalDone> local_failures_;        // tpt -> rdmap: failed registrations
+  std::deque<spec::SqLocal> registrations_;       // rdmap -> tpt: fast registrations and binds
+  std::deque<model::Tpt::Registration> claimed_;  // the RTL reads their page lists
+  std::deque<spec::SqLocalDone> local_failures_;  // tpt -> rdmap: requests that failed
   Asked wqe_checks_, resp_checks_, translations_;
   model::Rdmap rdmap_;
   model::Ddp ddp_;
@@ -408,7 +410,7 @@ class Steps final : private model::HostIf::Out,
   std::vector<std::optional<InHand>> in_hand_;  // of each QP
   std::deque<spec::AtomicReq> results_;         // rdmap -> atomic: old values for their sinks
   std::deque<Storing> storing_;                 // atomic -> host_if
-  // rdmap -> qp: results that are stored, memory that is registered
+  // rdmap -> qp: results that are stored, memory that is registered, windows that are bound
   std::deque<spec::RxDone> res_dones_;
   uint64_t placed_ = 0;  // place packets written
   uint32_t cancelled_ =
