@@ -80,7 +80,7 @@ TEST(Admin, Statuses) {
     return status(AdminOpcode::kCreateMr, 900, a);
   };
   EXPECT_EQ(mr([](auto& a) { a.pd = 5; }), AdminStatus::kNotFound);
-  EXPECT_EQ(mr([](auto& a) { a.rights = 0x10; }), AdminStatus::kBadArgument);
+  EXPECT_EQ(mr([](auto& a) { a.rights = 0x20; }), AdminStatus::kBadArgument);
   EXPECT_EQ(mr([](auto& a) { a.rights = 2; }), AdminStatus::kBadArgument);
   EXPECT_EQ(mr([](auto& a) { a.log_page = 11; }), AdminStatus::kBadArgument);
   EXPECT_EQ(mr([](auto& a) { a.length = 0; }), AdminStatus::kBadArgument);
