@@ -5,77 +5,9 @@
 
 #include "base/bytes.hpp"
 #include "gen/regs.hpp"
-#include "mpa/crc32c.hpp"
-#include "tpt/tpt.hpp"
+#include "script_bytes.hpp"
 
 namespace rnic::sim {
-namespace {
-
-using Bytes = std::vector<uint8_t>;
-
-Payload payload(const Bytes& b) { return Payload::copy_of(b); }
-
-template <class T>
-Bytes packed(const T& t) {
-  Bytes b(T::kBytes);
-  t.pack(b);
-  return b;
-}
-
-/// RFC 5044 section 4: length, ULPDU, zeros to a multiple of 4, CRC32c.
-Bytes fpdu(const Bytes& ulpdu) {
-  Bytes f(2);
-  base::store_be<uint16_t>(f.data(), static_cast<uint16_t>(ulpdu.size()));
-  f.insert(f.end(), ulpdu.begin(), ulpdu.end());
-  f.resize((f.size() + 3) / 4 * 4);
-  const uint32_t crc = model::crc32c(f);
-  f.resize(f.size() + 4);
-  base::store_le<uint32_t>(&f[f.size() - 4], crc);
-  return f;
-}
-
-Bytes tagged(uint8_t opcode, uint32_t stag, uint64_t to, const Bytes& data) {
-  Bytes u(14);
-  u[0] = 0xc1;  // tagged, last, DV 1
-  u[1] = static_cast<uint8_t>(0x40 | opcode);
-  base::store_be<uint32_t>(&u[2], stag);
-  base::store_be<uint64_t>(&u[6], to);
-  u.insert(u.end(), data.begin(), data.end());
-  return u;
-}
-
-Bytes untagged(uint8_t opcode, uint32_t qn, uint32_t msn, const Bytes& data) {
-  Bytes u(18);
-  u[0] = 0x41;
-  u[1] = static_cast<uint8_t>(0x40 | opcode);
-  base::store_be<uint32_t>(&u[6], qn);
-  base::store_be<uint32_t>(&u[10], msn);
-  u.insert(u.end(), data.begin(), data.end());
-  return u;
-}
-
-Bytes joined(const Bytes& a, const Bytes& b) {
-  Bytes out = a;
-  out.insert(out.end(), b.begin(), b.end());
-  return out;
-}
-
-std::array<uint8_t, 56> args_of(const auto& a) {
-  std::array<uint8_t, 56> out{};
-  a.pack(out);
-  return out;
-}
-
-/// All rights but that of a remote invalidation, which needs a bound region.
-constexpr uint16_t kRights = spec::kAccessMask & ~spec::kAccessRemoteInvalidate;
-
-struct StagOut final : model::Tpt::Out {
-  void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
-  void invalidated(const spec::Invalidated&) override {}
-  void sq_local_done(const spec::SqLocalDone&) override {}
-};
-
-}  // namespace
 
 size_t Script::at(const std::string& label) const {
   const auto it = std::ranges::find(steps, label, &Step::label);

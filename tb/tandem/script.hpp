@@ -82,6 +82,9 @@ class Script {
   void answer_empty_flush();     // the peer flushes 0 bytes
   void read();                   // we read 32 bytes
   void register_memory();        // under an STag that is kept; the peer writes; destroyed
+  void bind_window();            // type 1: bound, written through, bound anew, unbound, destroyed
+  void refuse_bind();            // beyond the region: the QP fails
+  void refuse_invalidation();    // of a region with a window: the QP fails
   void refused_write();          // the peer writes past the region's end: a Terminate, flush
   void ask_close();              // until rdmap is asked to end
   void close();                  // both sides
@@ -119,6 +122,16 @@ class Script {
                 const std::function<void()>& before);
   void completion(const std::string& name, const spec::Cqe& entry);
   void event(const std::string& name, spec::EqeType kind, uint32_t object);
+  /// An STag for a window of type 1.
+  uint32_t create_window();
+  /// A bind, until it is at rdmap. Returns its slot in the window of the QP.
+  uint8_t post_bind(const std::string& name, uint32_t stag, const spec::BindOperands& o);
+  void bound(const std::string& name, uint8_t slot, uint16_t index);
+  void change_window(std::string label, uint8_t slot, uint8_t of_reg);
+  void write_through_window(const std::string& name, uint32_t stag,
+                            const std::function<void()>& between);
+  /// tpt has refused the newest WQE: the QP fails, and its completion has mw_bind_err.
+  void fail_locally(const std::string& name, uint8_t slot, spec::WcOpcode opcode, uint32_t length);
   std::vector<uint8_t> bytes(uint64_t address, uint32_t n) const;
 
   uint32_t stag_ = 0;
