@@ -102,8 +102,11 @@ struct TptModelDut : ModelDut {
   /// The next request of the send queue, if it need not wait.
   bool local() {
     constexpr size_t kJobs = 4;
-    if (sq_local.front().is_reg == 0) return tpt_->invalidate(sq_local.pop()), true;
-    if (waits_ || jobs_.size() == kJobs) return false;
+    if (model::Tpt::is_invalidation(sq_local.front()))
+      return tpt_->invalidate(sq_local.pop()), true;
+    if (waits_) return false;
+    if (sq_local.front().is_bind != 0) return bind(), true;
+    if (jobs_.size() == kJobs) return false;
     const model::Tpt::Registration r(sq_local.front());
     const auto claim = tpt_->claim(r);
     waits_ = claim == model::Tpt::Claim::kWaits;
@@ -120,6 +123,16 @@ struct TptModelDut : ModelDut {
       first += read.length / model::Tpt::kPageEntry;
     }
     return true;
+  }
+  void bind() {
+    const model::Tpt::Binding b(sq_local.front());
+    waits_ = true;  // claimable() may come before bind() returns
+    const auto bound = tpt_->bind(b);
+    if (bound == model::Tpt::Claim::kWaits) return;
+    waits_ = false;
+    sq_local.pop();
+    sq_local_done.push(bound == model::Tpt::Claim::kRefused ? model::Tpt::refused(b)
+                                                            : model::Tpt::bound(b));
   }
   /// The answer to the oldest read of a list.
   void list() {
@@ -200,8 +213,8 @@ struct TptModelDut : ModelDut {
   Group wqe_, resp_, rx_, tx_;
   // Failed extents issued, by epoch.
   std::array<uint64_t, 2> failed_{}, failed_qn1_{};
-  bool under_way_ = false;                     // a command is in progress
-  bool waits_ = false;                         // the next registration, for its entry to drain
+  bool under_way_ = false;  // a command is in progress
+  bool waits_ = false;      // the next registration or bind, for its entry to drain
   std::deque<model::Tpt::Registration> jobs_;  // whose lists are read
 };
 

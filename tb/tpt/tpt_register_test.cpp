@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
-#include <map>
-#include <set>
+#include <array>
+#include <functional>
 #include <vector>
 
 #include "VTpt.h"
@@ -14,9 +13,9 @@
 #include "VTptMin___024root.h"
 #include "VTptMin_rnic_stall_pkg.h"
 #include "VTpt___024root.h"
-#include "base/bytes.hpp"
 #include "gen/queues.hpp"
 #include "tpt/tpt_dut.hpp"
+#include "tpt/tpt_host.hpp"
 #include "tpt/tpt_model.hpp"
 #include "tpt/tpt_world.hpp"
 
@@ -28,164 +27,6 @@ using spec::RdStatus;
 using spec::TptResult;
 
 constexpr uint64_t kKey = 0xfedcba9876543210;
-constexpr uint16_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4;
-constexpr uint16_t kAll = kLocalWrite | kRemoteWrite | kRemoteRead;
-
-/// A slot that is kept for fast registrations.
-struct Kept {
-  uint32_t slot = 0, upper = 0, pbl = 0, stag = 0;  // stag: the last one, with its low 8 bits
-  unsigned room = 0;
-  uint16_t pd = 7;
-};
-
-/// Requests, and the host memory with their lists.
-template <class D>
-class Host {
- public:
-  Host(D& dut, TptWorld<D>& world) : d_(dut), w_(world) {}
-
-  std::map<uint64_t, std::vector<uint64_t>> lists;  // by address
-  std::map<uint64_t, RdStatus> fails;               // reads of this address
-  bool answers = true;
-
-  Kept keep(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key = 0x11, uint16_t pd = 7) {
-    const uint32_t stag = w_.next_stag(slot, key);
-    const auto rsp = command(slot, room, pbl, key, pd);
-    EXPECT_EQ(rsp.status, AdminStatus::kOk);
-    EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result),
-              (spec::AdminMrResult{.stag = stag, .pd = pd}));
-    return {.slot = slot, .upper = stag >> 8, .pbl = pbl, .stag = stag, .room = room, .pd = pd};
-  }
-  spec::CmdRsp command(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key, uint16_t pd) {
-    spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
-    spec::AdminMrArgs{.pd = pd,
-                      .key = key,
-                      .log_page = static_cast<uint8_t>(room),
-                      .pbl_base = pbl,
-                      .pages = 1U << room,
-                      .fast = 1}
-        .pack(cmd.args);
-    d_.tpt_cmd.put(cmd);
-    return d_.tpt_cmd_rsp.take();
-  }
-  /// The pages of a region that takes so many of them.
-  static Region region(const Kept& k, unsigned pages, unsigned log_page, base::Rng& rng,
-                       uint16_t rights = kAll) {
-    Region r{.pd = k.pd, .rights = rights, .base = rng.next() >> 1, .log_page = log_page};
-    r.first = static_cast<uint32_t>(rng.below(uint64_t{1} << log_page));
-    r.length = (uint64_t{pages} << log_page) - r.first - rng.below(100);
-    r.pbl_base = k.pbl;
-    for (unsigned i = 0; i < pages; ++i) r.pages.push_back(rng.next() >> log_page << log_page);
-    return r;
-  }
-  /// Puts the list of a region into memory.
-  uint64_t list_of(const Region& r) {
-    const uint64_t at = next_list_;
-    next_list_ += 0x10000000;
-    lists[at] = r.pages;
-    return at;
-  }
-  static spec::RegOperands operands(const Region& r, uint64_t list) {
-    return {.page_list = list,
-            .length = r.length,
-            .first_offset = r.first,
-            .pages = static_cast<uint32_t>(r.pages.size()),
-            .rights = r.rights,
-            .log_page = static_cast<uint8_t>(r.log_page)};
-  }
-  void post(uint32_t stag, const Region& r, const spec::RegOperands& o, uint16_t qpn, uint8_t wqe) {
-    spec::SqLocal item{
-        .qpn = qpn, .slot = wqe, .stag = stag, .is_reg = 1, .pd = r.pd, .base = r.base};
-    o.pack(item.operands);
-    d_.sq_local.put(item);
-  }
-  /// Registers a region under a key, and gives the report.
-  spec::SqLocalDone reg(Kept& k, uint8_t key, const Region& r, uint16_t qpn = 5) {
-    return reg(k, key, r, operands(r, list_of(r)), qpn);
-  }
-  spec::SqLocalDone reg(Kept& k, uint8_t key, Region r, const spec::RegOperands& o, uint16_t qpn) {
-    post(k.upper << 8 | key, r, o, qpn, 9);
-    const auto done = take();
-    EXPECT_EQ(done.qpn, qpn);
-    EXPECT_EQ(done.slot, 9);
-    if (done.result == TptResult::kOk && done.status == RdStatus::kOk) opened(k, key, r, qpn);
-    return done;
-  }
-  void opened(Kept& k, uint8_t key, Region r, uint16_t qpn) {
-    k.stag = k.upper << 8 | key;
-    r.bound = (r.rights & spec::kAccessRemoteInvalidate) != 0;
-    r.qpn = qpn;
-    w_.opened(k.stag, r);
-  }
-  void invalidate(const Kept& k) {
-    d_.sq_local.put({.qpn = 3, .slot = 1, .stag = k.stag});
-    EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
-    w_.closed(k.stag);
-  }
-  AdminStatus destroy(const Kept& k, uint8_t any_key) {
-    w_.destroy_begin(k.upper << 8 | any_key);
-    for (unsigned i = 0; i < 1000; ++i) {
-      const auto status = answer();
-      if (status != AdminStatus::kInProgress) {
-        if (status == AdminStatus::kOk) w_.closed(k.stag), w_.freed(k.slot);
-        return status;
-      }
-      w_.destroy_begin(k.upper << 8 | any_key);
-    }
-    return AdminStatus::kInProgress;
-  }
-  AdminStatus answer() {
-    EXPECT_TRUE(run([&] { return !d_.tpt_cmd_rsp.empty(); }));
-    return d_.tpt_cmd_rsp.take().status;
-  }
-  spec::SqLocalDone take() {
-    EXPECT_TRUE(run([&] { return !d_.sq_local_done.empty(); })) << "no report";
-    return d_.sq_local_done.take();
-  }
-  template <class F>
-  bool run(F until) {
-    for (unsigned i = 0; i < 200'000; ++i) {
-      if (until()) return true;
-      step();
-    }
-    return until();
-  }
-  void step() {
-    for (const auto& r : d_.reg_rd_req.take_all()) reads.push_back(r);
-    while (answers && !reads.empty()) {
-      const auto r = reads.front();
-      reads.pop_front();
-      serve(r);
-    }
-    d_.advance();
-  }
-  std::deque<spec::RegRdReq> reads;
-
- private:
-  void serve(const spec::RegRdReq& r) {
-    const auto fail = fails.find(r.address);
-    if (fail != fails.end()) {
-      d_.reg_rd_hdr.put({.status = fail->second, .length = r.length});
-      d_.reg_rd.put_packet({});
-      return;
-    }
-    const auto list = std::prev(lists.upper_bound(r.address));
-    std::vector<uint8_t> bytes;
-    ASSERT_LE(r.length, 4096);
-    ASSERT_EQ((r.address - list->first) % 4096, 0U);
-    for (unsigned i = 0; i < r.length; ++i) {
-      const uint64_t at = r.address - list->first + i;
-      ASSERT_LT(at / 8, list->second.size()) << "a read behind the list";
-      bytes.push_back(static_cast<uint8_t>(list->second[at / 8] >> (8 * (at % 8))));
-    }
-    d_.reg_rd_hdr.put({.status = RdStatus::kOk, .length = r.length});
-    d_.reg_rd.put_packet(bytes);
-  }
-
-  D& d_;
-  TptWorld<D>& w_;
-  uint64_t next_list_ = 0x7000'0000'0000;
-};
 
 template <class D>
 class TptRegister : public testing::Test {
@@ -210,8 +51,12 @@ class TptRegister : public testing::Test {
       w.ask_rx({item});
       w.ask_tx({item});
       w.ask_wqe({item});
-      w.finish();
     }
+    w.finish();
+  }
+  /// Long enough for all that waits for nothing.
+  void wait(Host<D>& h) {
+    for (unsigned c = 0; c < 400 * dut.patience(); ++c) h.step();
   }
 };
 using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModelDut<false>,
@@ -233,7 +78,7 @@ TYPED_TEST(TptRegister, IsUsedInvalidatedAndRegisteredAgain) {
     this->use(w, other.stag, w.region(other.stag), 6);
     w.query(k.stag);
     w.query(before);
-    for (unsigned i = 0; i < 20; ++i) {
+    for (unsigned i = 0; i < 8; ++i) {
       h.invalidate(k);
       const uint32_t old = k.stag;
       w.query(old);
@@ -351,7 +196,7 @@ TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
     Kept k = h.keep(2, 4, 0);
-    for (unsigned i = 0; i < 12; ++i) {
+    for (unsigned i = 0; i < 5; ++i) {
       const Region r = h.region(k, 16, 12, w.rng());
       EXPECT_EQ(h.reg(k, static_cast<uint8_t>(i), r).result, TptResult::kOk);
       w.ask_rx({r.item(k.stag, 10, 5000)});
@@ -361,7 +206,7 @@ TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
       w.closed(k.stag);
       const Region next = h.region(k, 16, 12, w.rng());
       h.post(k.upper << 8 | 0xee, next, h.operands(next, h.list_of(next)), 6, 2);
-      for (unsigned c = 0; c < 400; ++c) h.step();
+      this->wait(h);
       EXPECT_TRUE(d.sq_local_done.empty());
       EXPECT_TRUE(h.reads.empty()) << "the list is read while the entry is in use";
       w.retire();
@@ -389,13 +234,14 @@ TYPED_TEST(TptRegister, ClaimedIsNotFree) {
       h.post(kept[i].upper << 8 | 0x10, regions[i], h.operands(regions[i], h.list_of(regions[i])),
              static_cast<uint16_t>(i), 1);
     }
-    for (unsigned c = 0; c < 400; ++c) h.step();
+    this->wait(h);
     EXPECT_EQ(h.reads.size(), 4U);
     w.destroy_begin(kept[0].stag);
     EXPECT_EQ(h.answer(), AdminStatus::kInProgress);
     w.query(kept[0].stag);
     for (uint32_t i = 0; i < 4; ++i) w.ask_rx({regions[i].item(kept[i].upper << 8 | 0x10, 0, 1)});
-    w.finish();
+    this->wait(h);
+    w.finish(true, false);
     EXPECT_TRUE(d.sq_local_done.empty());
     h.answers = true;
     for (uint32_t i = 0; i < 6; ++i) {
@@ -416,7 +262,7 @@ TYPED_TEST(TptRegister, AtRandom) {
       enum { kNone, kFree, kOpen } state = kNone;
     };
     std::array<Slot, 4> slots;
-    for (unsigned i = 0; i < 250; ++i) {
+    for (unsigned i = 0; i < 150; ++i) {
       const auto n = static_cast<uint32_t>(w.rng().below(4));
       Slot& s = slots[n];
       const auto key = static_cast<uint8_t>(w.rng().next());

@@ -44,7 +44,7 @@ class Around final : public Port {
  public:
   explicit Around(D& dut) : dut_(dut), rng_(test_rng("around")) {
     dut.top().key_i = rng_.next();
-    dut.top().reg_valid_i = 0;  // tpt_register_test has the registrations
+    dut.top().reg_valid_i = 0;  // registrations, binds: tpt_register_test, tpt_window_test
     dut.attach(this);
     clear();
   }
@@ -150,7 +150,10 @@ class Around final : public Port {
     if (t.find_valid_o != 0 && t.find_ready_i != 0) {
       finding_ = true;
       found_read_ = false;
-      const auto it = slot_of.find(t.find_stag_o);
+      spec::WqeCheck::Words words{};
+      static_assert(sizeof words == sizeof t.find_o);
+      std::memcpy(words.data(), &t.find_o, sizeof words);
+      const auto it = slot_of.find(spec::WqeCheck::from_words(words.data()).stag);
       found_slot_ = it == slot_of.end() ? 3 : it->second;
     }
     if (answering_ && t.rsp_valid_o != 0) {
@@ -193,7 +196,7 @@ class Around final : public Port {
   static unsigned entry_bits() {  // RNIC_TPT_ENTRY_W
     const auto pbl = static_cast<unsigned>(std::bit_width(D::sizes().num_pbl - 1));
     const auto qp = static_cast<unsigned>(std::bit_width(D::sizes().num_qps - 1));
-    return 2 + qp + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + 6 + pbl;
+    return 2 + qp + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + 7 + pbl;
   }
   uint64_t due() { return hold ? ~uint64_t{0} >> 1 : dut_.now() + rng_.below(slow); }
 

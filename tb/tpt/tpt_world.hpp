@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "tpt/tpt_dut.hpp"
@@ -62,6 +63,7 @@ struct Region {
   uint32_t pbl_base = 0;
   bool bound = false;
   uint16_t qpn = 0;
+  bool window = false;  // bound: no local key. first: offset of its first byte in pages
   std::vector<uint64_t> pages{};
 
   [[nodiscard]] size_t page_count() const {
@@ -131,10 +133,10 @@ class TptWorld {
     return dut_.tpt_cmd_rsp.take();
   }
   /// admin's request before create_mr: a query_mr with the region's arguments queries a slot.
-  bool slot_used(uint32_t slot) {
+  bool slot_used(uint32_t slot, uint8_t window = 0) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kQueryMr, .object = slot};
-    spec::AdminMrArgs{.pd = 3, .pages = 1 + static_cast<uint32_t>(rng_.next() >> 33)}.pack(
-        cmd.args);
+    const uint32_t pages = window != 0 ? 0 : 1 + static_cast<uint32_t>(rng_.next() >> 33);
+    spec::AdminMrArgs{.pd = 3, .pages = pages, .window = window}.pack(cmd.args);
     dut_.tpt_cmd.put(cmd);
     const auto rsp = dut_.tpt_cmd_rsp.take();
     EXPECT_TRUE(rsp.status == spec::AdminStatus::kOk || rsp.status == spec::AdminStatus::kNotFound);
@@ -194,15 +196,17 @@ class TptWorld {
   Region& region(uint32_t stag) { return regions_.at(stag); }
   [[nodiscard]] const std::map<uint32_t, Region>& regions() const { return regions_; }
 
-  /// STag, PD, rights, wrap, bounds: requirements.md section 7.
-  [[nodiscard]] spec::TptResult judge(const spec::WqeCheck& c) const {
+  [[nodiscard]] spec::TptResult judge(const spec::WqeCheck& c, bool is_local = false) const {
     const auto it = regions_.find(c.stag);
-    if (it == regions_.end()) return spec::TptResult::kStag;
-    const Region& r = it->second;
+    return it == regions_.end() ? spec::TptResult::kStag : judge(it->second, c, is_local);
+  }
+  /// STag, PD, rights, wrap, bounds: requirements.md section 7. is_local: of a WQE's local key.
+  static spec::TptResult judge(const Region& r, const spec::WqeCheck& c, bool is_local = false) {
     if (c.invalidate != 0 && !r.bound && (c.rights & spec::kAccessRemoteInvalidate) != 0)
       return spec::TptResult::kStag;
     if (c.pd != r.pd || (r.bound && c.qpn != r.qpn)) return spec::TptResult::kAssoc;
     if ((c.rights & ~r.rights) != 0) return spec::TptResult::kRights;
+    if (is_local && r.window && c.invalidate == 0) return spec::TptResult::kRights;
     if (c.invalidate != 0) return spec::TptResult::kOk;
     const Wide end = Wide{c.tagged_offset} + c.length;
     if (end > Wide{1} << 64) return spec::TptResult::kWrap;
@@ -210,8 +214,20 @@ class TptWorld {
     return spec::TptResult::kOk;
   }
 
+  /// Conceptually byte by byte: a byte's page follows from its offset to the first page's start.
+  static void walk(const Region& r, const spec::WqeCheck& c, std::vector<spec::Extent>& out) {
+    const uint64_t page = uint64_t{1} << r.log_page;
+    for (uint32_t done = 0; done < c.length;) {
+      const uint64_t place = r.first + (c.tagged_offset - r.base) + done;
+      const auto n =
+          static_cast<uint32_t>(std::min<uint64_t>(c.length - done, page - place % page));
+      out.push_back({.address = r.pages.at(place / page) + place % page, .length = n});
+      done += n;
+    }
+  }
+
   void ask_wqe(Group g) {
-    wqe_.push_back({first_failure(g)});
+    wqe_.push_back({first_failure(g, true)});
     put(dut_.wqe_check, std::move(g));
   }
   void ask_resp(Group g) {
@@ -263,10 +279,12 @@ class TptWorld {
   }
 
   /// Checks the responses and extents of all requests, and retires the extents.
-  void finish(bool retire_all = true) {
+  /// Without settles: the test has given them time, while a request waits.
+  void finish(bool retire_all = true, bool settles = true) {
+    if (settles) dut_.settle();
     compare(dut_.wqe_check_rsp, wqe_);
     compare(dut_.resp_check_rsp, resp_);
-    const auto rx_rsps = dut_.rx_xlate_rsp.take_all();
+    const auto rx_rsps = std::exchange(dut_.rx_xlate_rsp.items(), {});
     EXPECT_EQ(rx_rsps.size(), rx_rsp_.size());
     for (size_t i = 0; i < std::min(rx_rsps.size(), rx_rsp_.size()); i++) {
       EXPECT_EQ(rx_rsps[i].result, rx_rsp_[i].result) << "rx_xlate_rsp " << i;
@@ -312,22 +330,13 @@ class TptWorld {
     EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
     EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result), result_of(stag, it->second));
   }
-  [[nodiscard]] spec::TptResult first_failure(const Group& g) const {
+  [[nodiscard]] spec::TptResult first_failure(const Group& g, bool is_local = false) const {
     for (const auto& c : g)
-      if (const auto result = judge(c); result != spec::TptResult::kOk) return result;
+      if (const auto result = judge(c, is_local); result != spec::TptResult::kOk) return result;
     return spec::TptResult::kOk;
   }
-  /// Conceptually byte by byte: a byte's page follows from its offset to the first page's start.
   void walk(const spec::WqeCheck& c, std::vector<spec::Extent>& out) const {
-    const Region& r = regions_.at(c.stag);
-    const uint64_t page = uint64_t{1} << r.log_page;
-    for (uint32_t done = 0; done < c.length;) {
-      const uint64_t place = r.first + (c.tagged_offset - r.base) + done;
-      const auto n =
-          static_cast<uint32_t>(std::min<uint64_t>(c.length - done, page - place % page));
-      out.push_back({.address = r.pages.at(place / page) + place % page, .length = n});
-      done += n;
-    }
+    walk(regions_.at(c.stag), c, out);
   }
   template <class In>
   static void put(In& in, Group g) {
@@ -336,15 +345,15 @@ class TptWorld {
   }
   template <class Out, class T>
   static void compare(Out& out, std::vector<T>& expected) {
-    const auto got = out.take_all();
+    const auto got = std::exchange(out.items(), {});
     ASSERT_EQ(got.size(), expected.size()) << out.name();
     for (size_t i = 0; i < got.size(); i++)
       EXPECT_EQ(got[i].result, expected[i].result) << out.name() << " " << i;
     expected.clear();
   }
   template <class Out>
-  static std::vector<spec::Extent> extents(Out& out, std::vector<spec::Extent>& expected) {
-    const auto got = out.take_all();
+  static auto extents(Out& out, std::vector<spec::Extent>& expected) {
+    const auto got = std::exchange(out.items(), {});
     EXPECT_EQ(got.size(), expected.size()) << out.name();
     for (size_t i = 0; i < std::min(got.size(), expected.size()); i++) {
       auto want = expected[i];

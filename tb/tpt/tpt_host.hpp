@@ -1,0 +1,253 @@
+// The send queues of tpt's bench, and the host memory with their page lists: fast registrations,
+// memory windows. A report that says ok changes the world.
+//
+//   Host<D> h(dut, world);
+//   Kept k = h.keep(3, 4, 64);      h.reg(k, key, Host<D>::region(k, 16, 12, rng));
+//   Window w = h.window(5, 1);      h.bind(w, key, {.address = .., .length = .., .lkey = ..}, base);
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "gen/queues.hpp"
+#include "tpt/tpt_dut.hpp"
+#include "tpt/tpt_world.hpp"
+
+namespace rnic::tb {
+
+inline constexpr uint16_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8;
+inline constexpr uint16_t kAll = kLocalWrite | kRemoteWrite | kRemoteRead;
+
+/// A slot that is kept for fast registrations.
+struct Kept {
+  uint32_t slot = 0, upper = 0, pbl = 0, stag = 0;  // stag: the last one, with its low 8 bits
+  unsigned room = 0;
+  uint16_t pd = 7;
+};
+
+/// A memory window; stag: the last one, with its low 8 bits.
+struct Window {
+  uint32_t slot = 0, upper = 0, stag = 0;
+  uint8_t type = 1;
+  uint16_t pd = 7;
+};
+
+/// Requests, and the host memory with their lists.
+template <class D>
+class Host {
+ public:
+  Host(D& dut, TptWorld<D>& world) : d_(dut), w_(world) {}
+
+  std::map<uint64_t, std::vector<uint64_t>> lists;  // by address
+  std::map<uint64_t, spec::RdStatus> fails;         // reads of this address
+  bool answers = true;
+
+  Kept keep(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key = 0x11, uint16_t pd = 7) {
+    const uint32_t stag = w_.next_stag(slot, key);
+    const auto rsp = command(slot, room, pbl, key, pd);
+    EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
+    EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result),
+              (spec::AdminMrResult{.stag = stag, .pd = pd}));
+    return {.slot = slot, .upper = stag >> 8, .pbl = pbl, .stag = stag, .room = room, .pd = pd};
+  }
+  spec::CmdRsp command(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key, uint16_t pd) {
+    spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
+    spec::AdminMrArgs{.pd = pd,
+                      .key = key,
+                      .log_page = static_cast<uint8_t>(room),
+                      .pbl_base = pbl,
+                      .pages = 1U << room,
+                      .fast = 1}
+        .pack(cmd.args);
+    d_.tpt_cmd.put(cmd);
+    return d_.tpt_cmd_rsp.take();
+  }
+  /// The pages of a region that takes so many of them.
+  static Region region(const Kept& k, unsigned pages, unsigned log_page, base::Rng& rng,
+                       uint16_t rights = kAll) {
+    Region r{.pd = k.pd, .rights = rights, .base = rng.next() >> 1, .log_page = log_page};
+    r.first = static_cast<uint32_t>(rng.below(uint64_t{1} << log_page));
+    r.length = (uint64_t{pages} << log_page) - r.first - rng.below(100);
+    r.pbl_base = k.pbl;
+    for (unsigned i = 0; i < pages; ++i) r.pages.push_back(rng.next() >> log_page << log_page);
+    return r;
+  }
+  /// Puts the list of a region into memory.
+  uint64_t list_of(const Region& r) {
+    const uint64_t at = next_list_;
+    next_list_ += 0x10000000;
+    lists[at] = r.pages;
+    return at;
+  }
+  static spec::RegOperands operands(const Region& r, uint64_t list) {
+    return {.page_list = list,
+            .length = r.length,
+            .first_offset = r.first,
+            .pages = static_cast<uint32_t>(r.pages.size()),
+            .rights = r.rights,
+            .log_page = static_cast<uint8_t>(r.log_page)};
+  }
+  void post(uint32_t stag, const Region& r, const spec::RegOperands& o, uint16_t qpn, uint8_t wqe) {
+    spec::SqLocal item{
+        .qpn = qpn, .slot = wqe, .stag = stag, .is_reg = 1, .pd = r.pd, .base = r.base};
+    o.pack(item.operands);
+    d_.sq_local.put(item);
+  }
+  /// Registers a region under a key, and gives the report.
+  spec::SqLocalDone reg(Kept& k, uint8_t key, const Region& r, uint16_t qpn = 5) {
+    return reg(k, key, r, operands(r, list_of(r)), qpn);
+  }
+  spec::SqLocalDone reg(Kept& k, uint8_t key, Region r, const spec::RegOperands& o, uint16_t qpn) {
+    post(k.upper << 8 | key, r, o, qpn, 9);
+    const auto done = take();
+    EXPECT_EQ(done.qpn, qpn);
+    EXPECT_EQ(done.slot, 9);
+    if (done.result == spec::TptResult::kOk && done.status == spec::RdStatus::kOk)
+      opened(k, key, r, qpn);
+    return done;
+  }
+  void opened(Kept& k, uint8_t key, Region r, uint16_t qpn) {
+    k.stag = k.upper << 8 | key;
+    r.bound = (r.rights & spec::kAccessRemoteInvalidate) != 0;
+    r.qpn = qpn;
+    w_.opened(k.stag, r);
+  }
+
+  // Memory windows. A window that is bound is a region of the world, of pages of another one.
+  Window window(uint32_t slot, uint8_t type, uint8_t key = 0x21, uint16_t pd = 7) {
+    const uint32_t stag = w_.next_stag(slot, key);
+    spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
+    spec::AdminMrArgs{.pd = pd, .key = key, .window = type}.pack(cmd.args);
+    d_.tpt_cmd.put(cmd);
+    const auto rsp = d_.tpt_cmd_rsp.take();
+    EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
+    EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result),
+              (spec::AdminMrResult{.stag = stag, .pd = pd}));
+    return {.slot = slot, .upper = stag >> 8, .stag = stag, .type = type, .pd = pd};
+  }
+  static spec::SqLocal item(uint32_t stag, const spec::BindOperands& o, uint64_t base,
+                            uint16_t qpn = 5, uint8_t wqe = 9, uint16_t pd = 7) {
+    spec::SqLocal item{.qpn = qpn, .slot = wqe, .stag = stag, .is_bind = 1, .pd = pd, .base = base};
+    o.pack(item.operands);
+    return item;
+  }
+  /// A window on a region: the bytes, and what they need.
+  static Region part(const Window& w, const Region& r, const spec::BindOperands& o, uint64_t base,
+                     uint16_t qpn) {
+    Region part = r;
+    part.pd = w.pd;
+    part.rights = o.rights | (w.type == 2 ? spec::kAccessRemoteInvalidate : 0);
+    part.base = base;
+    part.length = o.length;
+    part.first = static_cast<uint32_t>(r.first + (o.address - r.base));
+    part.bound = w.type == 2;
+    part.qpn = qpn;
+    part.window = true;
+    return part;
+  }
+  /// Binds a window to a region of the world, and gives the report.
+  spec::SqLocalDone bind(Window& w, uint8_t key, const spec::BindOperands& o, uint64_t base,
+                         uint16_t qpn = 5) {
+    const uint32_t stag = w.upper << 8 | key;
+    d_.sq_local.put(item(stag, o, base, qpn, 9, w.pd));
+    const auto done = take();
+    EXPECT_EQ(done.qpn, qpn);
+    EXPECT_EQ(done.slot, 9);
+    EXPECT_EQ(done.status, spec::RdStatus::kOk);
+    if (done.result == spec::TptResult::kOk) bound(w, stag, o, base, qpn);
+    return done;
+  }
+  void bound(Window& w, uint32_t stag, const spec::BindOperands& o, uint64_t base, uint16_t qpn) {
+    w_.closed(w.stag);
+    w.stag = stag;
+    if (o.length != 0) w_.opened(stag, part(w, w_.region(o.lkey), o, base, qpn));
+  }
+  void invalidate(const Window& w) {
+    d_.sq_local.put({.qpn = 3, .slot = 1, .stag = w.stag});
+    EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
+    w_.closed(w.stag);
+  }
+  /// Own invalidation of a region that has windows: it stays open.
+  void refuse_invalidation(uint32_t stag) {
+    d_.sq_local.put({.qpn = 3, .slot = 1, .stag = stag});
+    EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1, .result = spec::TptResult::kBind}));
+  }
+  spec::AdminStatus destroy(const Window& w, uint8_t any_key = 0) {
+    return destroy(Kept{.slot = w.slot, .upper = w.upper, .stag = w.stag}, any_key);
+  }
+
+  void invalidate(const Kept& k) {
+    d_.sq_local.put({.qpn = 3, .slot = 1, .stag = k.stag});
+    EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
+    w_.closed(k.stag);
+  }
+  spec::AdminStatus destroy(const Kept& k, uint8_t any_key) {
+    w_.destroy_begin(k.upper << 8 | any_key);
+    for (unsigned i = 0; i < 1000; ++i) {
+      const auto status = answer();
+      if (status != spec::AdminStatus::kInProgress) {
+        if (status == spec::AdminStatus::kOk) w_.closed(k.stag), w_.freed(k.slot);
+        return status;
+      }
+      w_.destroy_begin(k.upper << 8 | any_key);
+    }
+    return spec::AdminStatus::kInProgress;
+  }
+  spec::AdminStatus answer() {
+    EXPECT_TRUE(run([&] { return !d_.tpt_cmd_rsp.empty(); }));
+    return d_.tpt_cmd_rsp.take().status;
+  }
+  spec::SqLocalDone take() {
+    EXPECT_TRUE(run([&] { return !d_.sq_local_done.empty(); })) << "no report";
+    return d_.sq_local_done.take();
+  }
+  template <class F>
+  bool run(F until) {
+    for (unsigned i = 0; i < 200'000; ++i) {
+      if (until()) return true;
+      step();
+    }
+    return until();
+  }
+  void step() {
+    // Not take_all(), which settles: hundreds of cycles per step.
+    for (const auto& r : std::exchange(d_.reg_rd_req.items(), {})) reads.push_back(r);
+    while (answers && !reads.empty()) {
+      const auto r = reads.front();
+      reads.pop_front();
+      serve(r);
+    }
+    d_.advance();
+  }
+  std::deque<spec::RegRdReq> reads;
+
+ private:
+  void serve(const spec::RegRdReq& r) {
+    const auto fail = fails.find(r.address);
+    if (fail != fails.end()) {
+      d_.reg_rd_hdr.put({.status = fail->second, .length = r.length});
+      d_.reg_rd.put_packet({});
+      return;
+    }
+    const auto list = std::prev(lists.upper_bound(r.address));
+    std::vector<uint8_t> bytes;
+    ASSERT_LE(r.length, 4096);
+    ASSERT_EQ((r.address - list->first) % 4096, 0U);
+    for (unsigned i = 0; i < r.length; ++i) {
+      const uint64_t at = r.address - list->first + i;
+      ASSERT_LT(at / 8, list->second.size()) << "a read behind the list";
+      bytes.push_back(static_cast<uint8_t>(list->second[at / 8] >> (8 * (at % 8))));
+    }
+    d_.reg_rd_hdr.put({.status = spec::RdStatus::kOk, .length = r.length});
+    d_.reg_rd.put_packet(bytes);
+  }
+
+  D& d_;
+  TptWorld<D>& w_;
+  uint64_t next_list_ = 0x7000'0000'0000;
+};
+
+}  // namespace rnic::tb
