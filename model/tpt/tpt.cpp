@@ -141,10 +141,7 @@ void Tpt::invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of) {
   Entry& e = entries_[slot_of(stag) % entries_.size()];
   ++lookups_;
   const bool is_open = e.valid && e.stag == stag, has_windows = is_open && e.windows != 0;
-  if (has_windows && of) {
-    of->result = TptResult::kBind;
-    return out_.sq_local_done(*of);
-  }
+  if (has_windows && of) of->result = TptResult::kBind;
   if (is_open && !has_windows) close(e);
   turn_due_ = true;
   notes_.push({epoch_, stag, of});

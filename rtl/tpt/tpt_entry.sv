@@ -9,7 +9,7 @@
 // Invariants:
 //  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
 //     bounds), in 65-bit arithmetic. An invalidation has no bounds; by the peer (rights), it needs an STag that is
-//     bound. A window is no local key.
+//     bound. A window is no local key; its own QP may invalidate it.
 //  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
 //     carries the epoch in which the entry was closed, or an earlier one.
 //  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read
@@ -150,7 +150,7 @@ module tpt_entry #(
     s4_entry_q   <= entry;
     bad_stag_q   <= !e_valid || e_stag != stag || (invalidate && !e_bound && (rights & rnic_pkg::AccessRemoteInvalidate) != '0);
     bad_pd_q     <= e_pd != pd || (e_bound && e_qpn != qpn[QpW-1:0]);
-    bad_rights_q <= |(rights & ~e_rights) || (e_window && client == 3'd2);
+    bad_rights_q <= |(rights & ~e_rights) || (e_window && client == 3'd2 && !invalidate);
     end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};
     below_q      <= from_base[64];
     from_page_q  <= to[FromW-1:0] + e_origin;
