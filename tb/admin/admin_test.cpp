@@ -308,14 +308,15 @@ TYPED_TEST(AdminTest, RegionArguments) {
   const auto good = this->region(1, 3, 13);
   Spoiled<AdminMrArgs> bad(good);
   bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
-      .with(&AdminMrArgs::rights, {0x10, 0x8001, 2, 6, 0x400})
+      .with(&AdminMrArgs::rights, {0x20, 0x8001, 2, 6, 0x400, 0x12})
       .with(&AdminMrArgs::qpn, {1, 0x8000})
       .with(&AdminMrArgs::length,
             {0, 3 * 8192 + 1, uint64_t{1} << 48, (uint64_t{1} << 48) + 1, ~uint64_t{0}})
       .with(&AdminMrArgs::first_offset, {1, 8192, 0x80000000})
       .with(&AdminMrArgs::pages, {0, 1, 2, 0xffffffff, 0x80000003})
       .with(&AdminMrArgs::pbl_base, {pbl - 2, pbl, 0xffffffff})
-      .with(&AdminMrArgs::reserved1, {1, 0x20000000})
+      .with(&AdminMrArgs::window, {1, 2, 3})
+      .with(&AdminMrArgs::reserved1, {1, 0x8000000})
       .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
   for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateMr, 7, a);
   // Bound to a QP: only then it may have the right to be invalidated by the peer.
@@ -333,7 +334,13 @@ TYPED_TEST(AdminTest, RegionArguments) {
   auto ok = [&](AdminMrArgs a) { this->must(Op::kCreateMr, slot++, a); };
   ok(good);
   ok(bound);
-  for (auto rights : Some<uint16_t>{0, 1, 3, 4, 5, 7, 0x100, 0x200, 0x307}) {
+  // No peer may invalidate a region that has windows.
+  auto both = bound;
+  both.rights |= spec::kAccessMwBind;
+  this->refused(Status::kBadArgument, Op::kCreateMr, 7, both);
+  both.rights = spec::kAccessMwBind | 3;
+  ok(both);
+  for (auto rights : Some<uint16_t>{0, 1, 3, 4, 5, 7, 0x10, 0x100, 0x200, 0x31f}) {
     auto a = good;
     a.rights = rights;
     ok(a);
@@ -373,7 +380,8 @@ TYPED_TEST(AdminTest, RegionArguments) {
       .with(&AdminMrArgs::length, {1})
       .with(&AdminMrArgs::first_offset, {1})
       .with(&AdminMrArgs::page_list, {8})
-      .with(&AdminMrArgs::reserved1, {1, 0x20000000})
+      .with(&AdminMrArgs::window, {1, 2, 3})
+      .with(&AdminMrArgs::reserved1, {1, 0x8000000})
       .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
   for (const auto& w : worse.all()) this->refused(Status::kBadArgument, Op::kCreateMr, slot, w);
   ok(kept);
@@ -383,6 +391,47 @@ TYPED_TEST(AdminTest, RegionArguments) {
   a = kept;
   a.log_page = 0, a.pages = 1;
   ok(a);
+}
+
+// A memory window: a type, a PD and a key, nothing else. No list is read.
+TYPED_TEST(AdminTest, WindowArguments) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    uint32_t slot = 3;
+    for (const uint8_t type : Some<uint8_t>{1, 2}) {
+      const AdminMrArgs good{.pd = 1, .key = 5, .window = type};
+      this->refused(Status::kNotFound, Op::kCreateMr, slot, good);  // the PD
+      this->must(Op::kCreatePd, 1);
+      Spoiled<AdminMrArgs> bad(good);
+      bad.with(&AdminMrArgs::window, {3})
+          .with(&AdminMrArgs::log_page, {1, 12, 0x80})
+          .with(&AdminMrArgs::rights, {1, 4, 0x10, 0x8000})
+          .with(&AdminMrArgs::qpn, {1, 0x8000})
+          .with(&AdminMrArgs::base_to, {1, uint64_t{1} << 63})
+          .with(&AdminMrArgs::length, {1, uint64_t{1} << 63})
+          .with(&AdminMrArgs::first_offset, {1, 0x80000000})
+          .with(&AdminMrArgs::pbl_base, {1, 0x80000000})
+          .with(&AdminMrArgs::page_list, {8, uint64_t{1} << 63})
+          .with(&AdminMrArgs::pages, {1, 0x80000000})
+          .with(&AdminMrArgs::bound, {1})
+          .with(&AdminMrArgs::fast, {1})
+          .with(&AdminMrArgs::reserved1, {1, 0x8000000})
+          .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
+      for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
+      this->refused(Status::kBadObject, Op::kCreateMr, this->sizes.num_stags, good);
+      const auto made = this->must(Op::kCreateMr, slot, good);
+      EXPECT_TRUE(this->pbl.empty());
+      EXPECT_EQ(this->reads, 1U) << "the command alone";
+      this->expect(Status::kExists, Op::kCreateMr, slot, good);
+      // Its PD is in use, as for a region.
+      this->refused(Status::kInUse, Op::kDestroyPd, 1);
+      const auto other = this->must(Op::kCreateMr, slot + 1, good);
+      for (const auto& m : {made, other})
+        this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(m.result).stag);
+      this->must(Op::kDestroyPd, 1);
+      slot += 2;
+    }
+  });
 }
 
 TYPED_TEST(AdminTest, PageLists) {

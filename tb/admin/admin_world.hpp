@@ -172,9 +172,10 @@ class AdminWorld : public testing::Test {
     }
     return rsp;
   }
-  /// A query_mr with a region's arguments queries a slot.
+  /// A query_mr with the arguments of a create_mr queries a slot.
   static bool is_question(Unit unit, const spec::Cmd& c) {
-    return unit == kTpt && c.opcode == Op::kQueryMr && spec::AdminMrArgs::unpack(c.args).pages != 0;
+    const auto a = spec::AdminMrArgs::unpack(c.args);
+    return unit == kTpt && c.opcode == Op::kQueryMr && (a.pages != 0 || a.window != 0);
   }
   [[nodiscard]] bool slot_used(uint32_t slot) const {
     return std::any_of(regions.begin(), regions.end(),

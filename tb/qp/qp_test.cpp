@@ -209,6 +209,15 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
       {"local invalidation with an SGE", [](auto& h) { h.opcode = 7, h.length = 0; }},
       {"local invalidation inline",
        [](auto& h) { h.opcode = 7, h.num_sge = 0, h.length = 0, h.flags |= 8; }},
+      {"bind that is not inline", [](auto& h) { h.opcode = 8, h.num_sge = 0, h.length = 32; }},
+      {"bind of 24 bytes", [](auto& h) { h.opcode = 8, h.num_sge = 0, h.flags |= 8; }},
+      {"bind of 33 bytes",
+       [](auto& h) { h.opcode = 8, h.num_sge = 0, h.length = 33, h.flags |= 8, h.units = 2; }},
+      {"bind with an SGE", [](auto& h) { h.opcode = 8, h.length = 32, h.flags |= 8; }},
+      {"bind with a disposition",
+       [](auto& h) {
+         h.opcode = 8, h.num_sge = 0, h.length = 32, h.flags |= 8, h.disposition = 1;
+       }},
       {"Read inline", [](auto& h) { h.flags |= 8; }, WrOpcode::kRdmaRead},
       {"Read with 2 SGEs", [](auto& h) { h.num_sge = 2; }, WrOpcode::kRdmaRead},
       {"Read, length", [](auto& h) { h.length--; }, WrOpcode::kRdmaRead},
@@ -246,6 +255,74 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
       EXPECT_TRUE(found);
       EXPECT_EQ(w.query(0).cause, Cause::kLocalCatastrophic);
     }
+  });
+}
+
+// A bind is a request to our own table: a fence waits for it, and so does the WQE behind it. It
+// takes no slot of ddp, and none of the Reads that are agreed.
+TYPED_TEST(QpTest, TheWqeBehindABindWaitsForAllRequests) {
+  this->worlds([&](auto& w) {
+    w.create(1, 5, 3);
+    w.qp(1).ord = 1;
+    w.to_rts(1);
+    w.hold_done(true);
+    const auto stays = [&](size_t issued) {
+      ASSERT_TRUE(w.run([&] { return w.qp(1).issued == issued; })) << w.qp(1).issued;
+      w.wait(300);
+      EXPECT_EQ(w.qp(1).issued, issued);
+    };
+    constexpr uint8_t kInline = 2 | 8;
+    w.post(1, w.make(WrOpcode::kRdmaRead, {100}));
+    w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline));  // behind a Read it does not wait
+    w.post(1, w.make(WrOpcode::kSend, {10}));
+    w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline | 1));
+    w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline));
+    w.post(1, w.make(WrOpcode::kRdmaRead, {100}));
+    w.post(1, w.make(WrOpcode::kSend, {10}, kInline));
+    w.ring(1);
+    stays(2);
+    w.finish(1, 1);
+    stays(2);  // the Read is a request too
+    w.finish(1, 0);
+    stays(4);  // the Send, and the bind, whose own fence has nothing to wait for
+    w.finish(1, 2);
+    stays(4);
+    w.finish(1, 3);
+    stays(5);
+    w.finish(1, 4);
+    stays(7);
+    w.hold_done(false);
+    ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 7; }));
+    w.expect_all_reported(1);
+    // Pushed ones, among Sends.
+    for (unsigned i = 0; i < 12; i++) {
+      w.post(1, w.make(i % 3 == 0 ? WrOpcode::kBindMw : WrOpcode::kSend, {32}, kInline), true);
+      if (i % 4 == 3) ASSERT_TRUE(w.run([&] { return w.idle(1); }));
+    }
+    ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 19; }));
+    EXPECT_TRUE(w.faults().empty());
+  });
+}
+
+TYPED_TEST(QpTest, ARefusedBindEndsTheQpWithItsStatus) {
+  this->worlds([&](auto& w) {
+    w.hold_done(true);
+    for (unsigned i = 0; i < 4; i++) {
+      w.post(0, w.make(i == 1 ? WrOpcode::kBindMw : WrOpcode::kSend, {32}, 2 | 8));
+    }
+    w.ring(0);
+    ASSERT_TRUE(w.run([&] { return w.qp(0).issued == 2; }));
+    w.fail_bind(0, 1);
+    ASSERT_TRUE(this->ended(w, 0));
+    w.expect_all_reported(0);
+    auto& c = w.qp(0).sq_cqes;
+    ASSERT_EQ(c.size(), 3U);
+    EXPECT_EQ(c[0].status, WcStatus::kWrFlushErr);
+    EXPECT_EQ(c[1].status, WcStatus::kMwBindErr);
+    EXPECT_EQ(c[1].index, 1);
+    EXPECT_EQ(c[1].opcode, spec::WcOpcode::kBindMw);
+    EXPECT_EQ(c[2].status, WcStatus::kWrFlushErr);
+    EXPECT_EQ(w.qp(0).issued, 2U);
   });
 }
 
@@ -961,6 +1038,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
             sges.push_back(static_cast<uint32_t>(r.percent(20) ? 0 : r.below(100000)));
         }
         Wr wr = w.make(op, sges, flags);
+        if (r.percent(10)) wr = w.make(WrOpcode::kBindMw, {32}, static_cast<uint8_t>(flags | 8));
         if (end[n] == 1 && left[n] < 10 && !wr.is_inline() && wr.hdr.num_sge > 0 && sges[0] > 0)
           w.set_key(wr, 0, kBadKey);
         if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 9;

@@ -53,7 +53,8 @@ class QpWorld {
     size_t issued = 0, reported = 0;  // posted[0..n)
     uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0, sq_free_from = 0;
     uint64_t rq_rung = 0;
-    unsigned reads = 0, slots = 0, rq_reads = 0;
+    unsigned reads = 0, slots = 0, rq_reads = 0;  // reads: requests that are not done, also binds
+    bool after_bind = false;                      // the next WQE waits as with a fence
     uint64_t last_done = 0;
     bool ended = false;  // an error or flush entry of the SQ was seen
     bool rq_ended = false;
@@ -90,13 +91,13 @@ class QpWorld {
     ASSERT_TRUE(q.posted.at(i).issued);
     q.posted[i].done = true;
     const auto slot = static_cast<uint8_t>(i % window());
-    if (q.posted[i].wr.hdr.opcode != 4) return dut_.wr_done.put({static_cast<uint16_t>(n), slot});
-    spec::RxDone d;
-    d.qpn = static_cast<uint16_t>(n);
-    d.kind = spec::DeliverKind::kRead;
-    d.slot = slot;
-    dut_.rx_done.put(d);
-    q.reads--;
+    if (!is_request(q.posted[i].wr)) return dut_.wr_done.put({static_cast<uint16_t>(n), slot});
+    request_done(n, q.posted[i].wr, slot);
+  }
+  /// Results of a failed bind, as rdmap reports it.
+  void fail_bind(unsigned n, size_t i) {
+    error(n, spec::Cause::kLocalCatastrophic, true, static_cast<int>(i % window()),
+          spec::WcStatus::kMwBindErr);
   }
   bool term_on_fault = true;
   bool said(const std::string& what) const {
@@ -341,6 +342,23 @@ class QpWorld {
   unsigned queued() const { return static_cast<unsigned>(timers_.size()); }
 
  private:
+  static bool is_bind(const Wr& wr) {
+    return wr.hdr.opcode == static_cast<uint8_t>(spec::WrOpcode::kBindMw);
+  }
+  /// The WQEs of this bench that a fence waits for: Read, bind.
+  static bool is_request(const Wr& wr) { return wr.hdr.opcode == 4 || is_bind(wr); }
+  /// A Read is placed, or tpt has bound the window.
+  void request_done(unsigned n, const Wr& wr, uint8_t slot) {
+    qps_[n].reads--;
+    if constexpr (requires { dut_.res_done; }) {
+      if (is_bind(wr)) return dut_.res_done.put({static_cast<uint16_t>(n), slot});
+    }
+    spec::RxDone d;  // the model's qp hears of both in the same way
+    d.qpn = static_cast<uint16_t>(n);
+    d.kind = spec::DeliverKind::kRead;
+    d.slot = slot;
+    dut_.rx_done.put(d);
+  }
   void append(std::vector<uint8_t>& to, const spec::WqeSge& sge) {
     const auto w = sge.to_words();
     const size_t at = to.size();
@@ -462,24 +480,29 @@ class QpWorld {
     EXPECT_EQ(body, wr.body);
     EXPECT_EQ(h.slot, index % window());
     p.issued = true;
-    const bool is_read = wr.hdr.opcode == 4;
+    const bool is_read = wr.hdr.opcode == 4, is_own = is_bind(wr);
     if ((wr.hdr.flags & 1) != 0) {
       EXPECT_EQ(q.reads, 0U) << "fence";
+    }
+    if (std::exchange(q.after_bind, is_own)) {
+      EXPECT_EQ(q.reads, 0U) << "the fence behind a bind";
     }
     if (is_read) {
       EXPECT_LT(q.reads, q.ord) << "more Reads than ord";
     }
-    EXPECT_LT(q.slots, slots()) << "more messages than ddp has slots";
+    if (!is_own) {
+      EXPECT_LT(q.slots, slots()) << "more messages than ddp has slots";
+    }
     if (!wr.is_inline()) expect_checks(wr, is_read, h.qpn);
-    q.reads += is_read;
-    q.slots++;
+    q.reads += is_request(wr);
+    q.slots += !is_own;
     q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
     const unsigned n = h.qpn;
     after(
         0,
-        [this, n, life = q.life] {
+        [this, n, is_own, life = q.life] {
           Qp& qq = qps_[n];
-          if (qq.life != life) return true;
+          if (qq.life != life || is_own) return true;
           qq.slots--;
           if (!qq.stopped) dut_.sq_slot_free.put({static_cast<uint16_t>(n)});
           return true;
@@ -495,12 +518,9 @@ class QpWorld {
           if (is_read) {  // Read responses come in order
             for (size_t i = 0; i < index; i++)
               if (qq.posted[i].wr.hdr.opcode == 4 && !qq.posted[i].done) return false;
-            spec::RxDone d;
-            d.qpn = static_cast<uint16_t>(n);
-            d.kind = spec::DeliverKind::kRead;
-            d.slot = h.slot;
-            dut_.rx_done.put(d);
-            qq.reads--;
+          }
+          if (is_request(qq.posted[index].wr)) {
+            request_done(n, qq.posted[index].wr, h.slot);
           } else {
             dut_.wr_done.put({static_cast<uint16_t>(n), h.slot});
           }
@@ -578,6 +598,7 @@ class QpWorld {
         EXPECT_EQ(e.byte_len, p.wr.hdr.length);
         const auto want = p.wr.hdr.opcode == 0   ? spec::WcOpcode::kRdmaWrite
                           : p.wr.hdr.opcode == 4 ? spec::WcOpcode::kRdmaRead
+                          : is_bind(p.wr)        ? spec::WcOpcode::kBindMw
                                                  : spec::WcOpcode::kSend;
         EXPECT_EQ(e.opcode, want);
       } else {

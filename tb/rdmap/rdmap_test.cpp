@@ -1155,19 +1155,26 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   });
 }
 
-// A registration goes to tpt with its operands. One that fails fails its QP, and is reported no
-// other way. A stop waits for it.
-TYPED_TEST(RdmapRtlTest, Registrations) {
+// A registration or a bind goes to tpt with its operands, in the order of the QP's messages. One
+// that fails fails its QP, and is reported no other way. A stop waits for it.
+TYPED_TEST(RdmapRtlTest, RegistrationsAndBinds) {
   each_pace([&](Pace pace) {
     this->start(pace);
     auto& d = this->dut;
+    bool is_bind = false;  // every other one
     const auto post = [&](uint8_t slot) {
-      spec::SqLocal item{
-          .qpn = kQp, .slot = slot, .stag = 0xaabbcc00U + slot, .is_reg = 1, .pd = 7, .base = 77};
+      is_bind = !is_bind;
+      spec::SqLocal item{.qpn = kQp,
+                         .slot = slot,
+                         .stag = 0xaabbcc00U + slot,
+                         .is_reg = !is_bind,
+                         .is_bind = is_bind,
+                         .pd = 7,
+                         .base = this->rng.next()};
       for (unsigned i = 0; i < 32; ++i) item.operands[i] = static_cast<uint8_t>(this->rng.next());
       d.wqe_hdr.put({.qpn = kQp,
                      .slot = slot,
-                     .opcode = WrOpcode::kRegMr,
+                     .opcode = is_bind ? WrOpcode::kBindMw : WrOpcode::kRegMr,
                      .is_inline = 1,
                      .length = 32,
                      .remote_to = item.base,
@@ -1185,9 +1192,19 @@ TYPED_TEST(RdmapRtlTest, Registrations) {
     for (const Row& row : {Row{spec::RdStatus::kOk, TptResult::kBind, WcStatus::kMwBindErr},
                            Row{spec::RdStatus::kAborted, TptResult::kOk, WcStatus::kFatalErr}}) {
       this->run_qp(kQp, p);
+      const Message before = this->post({.qpn = kQp, .slot = 1, .opcode = WrOpcode::kSend}, {});
       const auto first = post(2), second = post(3);
+      d.wqe_hdr.put(
+          {.qpn = kQp, .slot = 5, .opcode = WrOpcode::kLocalInv, .remote_stag = second.stag});
+      d.wqe.put_packet({});
+      const Message after = this->post({.qpn = kQp, .slot = 6, .opcode = WrOpcode::kSend}, {});
       EXPECT_EQ(d.sq_local.take(), first);
       EXPECT_EQ(d.sq_local.take(), second);
+      EXPECT_EQ(d.sq_local.take(), (spec::SqLocal{.qpn = kQp, .slot = 5, .stag = second.stag}));
+      this->expect_message(before);
+      this->expect_message(after);
+      d.sq_local_done.put({.qpn = kQp, .slot = 5});
+      EXPECT_EQ(d.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 5}));
       d.sq_local_done.put({.qpn = kQp, .slot = 2});
       EXPECT_EQ(d.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 2}));
       d.sq_local_done.put({.qpn = kQp, .slot = 3, .result = row.result, .status = row.status});
