@@ -5,7 +5,7 @@
 
 #include "base/bytes.hpp"
 #include "gen/queues.hpp"
-#include "world.hpp"
+#include "key_test.hpp"
 
 namespace rnic::tb {
 namespace {
@@ -18,10 +18,8 @@ constexpr uint32_t kPages = 4, kPage = 4096, kFirst = 0x123, kBytes = 2 * kPage 
 constexpr uint32_t kWrite = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
 /// The client registers; the server uses the key that the client's Send carries.
-class FrwrTest : public testing::TestWithParam<Kinds> {
+class FrwrTest : public KeyTest {
  protected:
-  bool ready = false, server_done = false, client_done = false;
-
   /// A region of alloc_mr with memory for it, not aligned to a page.
   struct Fast {
     DmaBuffer buffer;
@@ -47,52 +45,6 @@ class FrwrTest : public testing::TestWithParam<Kinds> {
   }
   static Fast fast(Host& h) { return fast(h, h.pd); }
   static Endpoint& privileged(Host& h) { return h.endpoint(Host::kCap, false, true); }
-
-  /// A Send whose data is the key.
-  static SendWr tell(const Region& r, Sge& sge, uint32_t key) {
-    base::store_be(r.at(0), key);
-    sge = r.sge(0, 4);
-    return {.sg_list = {&sge, 1}, .opcode = IBV_WR_SEND};
-  }
-  static SendWr send_inv(uint32_t key, uint32_t flags = 0) {
-    return {.opcode = IBV_WR_SEND_WITH_INV, .send_flags = flags, .rkey = key};
-  }
-  static SendWr local_inv(uint32_t key) { return {.opcode = IBV_WR_LOCAL_INV, .rkey = key}; }
-  /// The key that arrives in the receive posted last.
-  static uint32_t told(Host& h, Endpoint& e, const Region& r) {
-    h.until("a key", [&] { return e.receives_outstanding() == 0; });
-    return base::load_be<uint32_t>(r.at(0));
-  }
-
-  /// The passive side sends nothing before the first FPDU of the active side (RFC 5044 7.1.2).
-  static void greet(Host& h, Endpoint& e) {
-    h.connect(e);
-    (void)e.send(std::span<const Sge>{});
-    h.until_complete(e, "the greeting");
-    e.done.clear();
-  }
-  /// The receives are posted before the peer can send.
-  static void be_greeted(Host& h, Endpoint& e, const std::vector<Sge>& receives = {}) {
-    (void)e.receive(std::span<const Sge>{});
-    for (const Sge& sge : receives) (void)e.receive(sge);
-    h.accept(e);
-    h.until("the greeting", [&] { return !e.done.empty(); });
-    e.done.clear();
-  }
-  static void expect_success(const Endpoint& e) {
-    for (const Wc& wc : e.done)
-      EXPECT_EQ(wc.status, IBV_WC_SUCCESS) << "request " << wc.wr_id << ", opcode " << wc.opcode;
-  }
-  void end_client(Host& h, Endpoint& e) {
-    must(e.connection.disconnect(), "disconnect");
-    client_done = true;
-    h.until("the server's end", [&] { return server_done; });
-  }
-  void end_server(Host& h, Endpoint& e) {
-    h.follow_disconnect(e);
-    server_done = true;
-    h.until("the client's end", [&] { return client_done; });
-  }
 };
 
 /// One post: the registration, and the Send that tells the key. The peer writes all bytes and gives
@@ -345,7 +297,8 @@ TEST_P(FrwrTest, RefusedRegistrations) {
       {"begins behind its first page",
        operand([](Op& o) { o.first_offset = kPage, o.length = 100; })},
       {"longer than its pages", operand([](Op& o) { o.length = 3 * kPage - kFirst + 1; })},
-      {"an unknown right", operand([](Op& o) { o.rights |= 0x10; })},
+      {"an unknown right", operand([](Op& o) { o.rights |= 0x20; })},
+      {"memory windows and remote invalidation", operand([](Op& o) { o.rights |= 0x10; })},
       {"remote write without local write", operand([](Op& o) { o.rights = 2; })},
       {"reserved bits", operand([](Op& o) { o.reserved0 = uint64_t{1} << 39; })},
       {"a page that is not aligned", {}}};

@@ -76,6 +76,11 @@ std::vector<Case> cases() {
     for (const char* op : {"op=write", "op=read"}) {
       all.push_back({"frwr", p[0], p[1], {"size=64", "count=20", "warmup=2", op}});
       all.push_back({"frwr", p[0], p[1], {"size=20000", "count=8", "warmup=1", "qps=6", op}});
+      for (const char* type : {"type=1", "type=2"}) {
+        all.push_back({"mw_bind", p[0], p[1], {"size=64", "count=20", "warmup=2", op, type}});
+        all.push_back(
+            {"mw_bind", p[0], p[1], {"size=20000", "count=8", "warmup=1", "qps=6", op, type}});
+      }
     }
   }
   // If two QPs hold a lock at once, the counter loses an increment, or another QP releases the
