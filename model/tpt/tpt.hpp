@@ -59,7 +59,7 @@ class Tpt final : public Translation {
   /// entry that is not open, or has windows, is left as it is.
   void invalidate(const spec::Invalidate& inv) { invalidate(inv.stag, {}); }
   /// The same for the send queue; Out::sq_local_done() follows. A region that has windows: refused,
-  /// with result bind, at once.
+  /// with result bind, in its order.
   void invalidate(const spec::SqLocal& inv) {
     invalidate(inv.stag, spec::SqLocalDone{.qpn = inv.qpn, .slot = inv.slot});
   }
