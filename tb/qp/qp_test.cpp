@@ -297,7 +297,9 @@ TYPED_TEST(QpTest, TheWqeBehindABindWaitsForAllRequests) {
     // Pushed ones, among Sends.
     for (unsigned i = 0; i < 12; i++) {
       w.post(1, w.make(i % 3 == 0 ? WrOpcode::kBindMw : WrOpcode::kSend, {32}, kInline), true);
-      if (i % 4 == 3) ASSERT_TRUE(w.run([&] { return w.idle(1); }));
+      if (i % 4 == 3) {
+        ASSERT_TRUE(w.run([&] { return w.idle(1); }));
+      }
     }
     ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 19; }));
     EXPECT_TRUE(w.faults().empty());
