@@ -69,7 +69,7 @@ class Host {
   static Region region(const Kept& k, unsigned pages, unsigned log_page, base::Rng& rng,
                        uint16_t rights = kAll) {
     Region r{.pd = k.pd, .rights = rights, .base = rng.next() >> 1, .log_page = log_page};
-    r.first = static_cast<uint32_t>(rng.below(uint64_t{1} << log_page));
+    r.first = static_cast<uint32_t>(rng.below((uint64_t{1} << log_page) - 100));
     r.length = (uint64_t{pages} << log_page) - r.first - rng.below(100);
     r.pbl_base = k.pbl;
     for (unsigned i = 0; i < pages; ++i) r.pages.push_back(rng.next() >> log_page << log_page);
