@@ -375,6 +375,10 @@ TEST_F(TableTest, AnInvalidationOfARegionWithWindowsIsRefusedAtOnce) {
   retire(1);
   ASSERT_EQ(out.done.size(), 2U);
   EXPECT_EQ(out.done[1].result, Result::kOk);
+  // The peer may not ask for it; if it does, its Send ends and nothing closes.
+  tpt.invalidate(spec::Invalidate{.stag = region});
+  EXPECT_EQ(out.closed, 1);
+  EXPECT_EQ(access(region, 1000, 10, 1), Result::kOk);
 }
 
 // A window that a destroy_mr has closed, but that drains still, may be bound again.
@@ -392,6 +396,30 @@ TEST_F(TableTest, ADestroyedWindowThatDrains) {
   EXPECT_EQ(destroy(window), spec::AdminStatus::kOk);
   EXPECT_FALSE(tpt.has_windows(region));
   EXPECT_EQ(tpt.waiting_for(), "");
+}
+
+// Before it creates one, admin asks with the same arguments whether the slot is used.
+TEST_F(TableTest, IsAskedForASlot) {
+  std::array<uint8_t, 56> args{};
+  spec::AdminMrArgs{.window = 2}.pack(args);
+  const auto used = [&](uint32_t slot) {
+    tpt.command({.opcode = spec::AdminOpcode::kQueryMr, .object = slot, .args = args});
+    return out.answer.status;
+  };
+  EXPECT_EQ(used(2), spec::AdminStatus::kOk);
+  EXPECT_EQ(used(3), spec::AdminStatus::kNotFound);
+}
+
+// The STag of a window that is gone, whose slot has another one.
+TEST_F(TableTest, AnEarlierWindowOfTheSlot) {
+  const Operands o{.address = 1000, .length = 10, .rights = 2};
+  EXPECT_EQ(destroy(window), spec::AdminStatus::kOk);
+  const uint32_t next = create(2, {.pd = 2, .window = 1});
+  ASSERT_NE(next, window);
+  ASSERT_EQ(tpt.slot_of(next), tpt.slot_of(window));
+  EXPECT_EQ(bind(window, o), Claim::kRefused);
+  EXPECT_EQ(bind(next, o), Claim::kClaimed);
+  EXPECT_EQ(bind(window, o), Claim::kRefused);
 }
 
 // Rights come before bounds; STag and association before rights.
