@@ -23,8 +23,8 @@ constexpr bool is_immediate(spec::WrOpcode op) {
   return op == spec::WrOpcode::kImmediate || op == spec::WrOpcode::kRdmaWriteWithImm;
 }
 
-/// Requests to our own table with operands inline: fast registration, bind. The WQE behind one waits
-/// until it is done, since its keys may be those that it opens.
+/// Requests to our own table with operands inline: fast registration, bind. The WQE behind one
+/// waits until it is done, since its keys may be those that it opens.
 constexpr bool opens_key(spec::WrOpcode op) {
   return op == spec::WrOpcode::kRegMr || op == spec::WrOpcode::kBindMw;
 }

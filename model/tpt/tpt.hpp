@@ -101,8 +101,8 @@ class Tpt final : public Translation {
   /// Opens the region, or gives it up if r fails.
   void end(const Registration& r) { r.fails() ? give_up(r) : open(r); }
 
-  // Memory windows: a WQE binds an STag that a create_mr with `window` keeps to a range of a region,
-  // for the peer's accesses. Unbound with length 0.
+  // Memory windows: a WQE binds an STag that a create_mr with `window` keeps to a range of a
+  // region, for the peer. Length 0 unbinds it.
   struct Binding {
     Binding() = default;
     explicit Binding(const spec::SqLocal& r)
