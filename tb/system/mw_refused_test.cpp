@@ -358,7 +358,9 @@ TEST_P(MwRefused, InvalidationOfARegionWithWindows) {
             h.until_complete(other, "a bind");
             expect_success(other);
             ready = true;
-            (void)e.post({local_inv(r.mr.rkey()), {.opcode = IBV_WR_SEND}});
+            // Without the fence the Send would not wait, and reach the peer.
+            (void)e.post(
+                {local_inv(r.mr.rkey()), {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_FENCE}});
             expect_refused(h, e, IBV_WC_LOCAL_INV);
             expect_works(h, other, {local_inv(mw.rkey()), local_inv(r.mr.rkey())});
             must(r.mr.dereg(), "dereg");
