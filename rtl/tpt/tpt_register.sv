@@ -13,10 +13,10 @@
 //    list may be written. So what fails later leaves the entry as it was, closed and free.
 // 2. The lists of up to Jobs registrations are read at a time; data comes in their order.
 // 3. All data of a list is taken, whatever fails.
-// 4. A claim or a bind that finds its entry closed but not drained is repeated. What it waits for, extents in
-//    flight, waits for nothing here.
-// Latency: 4 cycles to the claim, which takes 11, or the bind, which takes 21. Throughput: a registration every 17 cycles of
-// tpt_update; 8 page-list entries every 9 cycles.
+// 4. A claim or a bind that finds its entry closed but not drained is repeated. What it waits for,
+//    extents in flight, waits for nothing here.
+// Latency: 4 cycles to the claim, which takes 11, or the bind, which takes 21. Throughput: a
+// registration every 17 cycles of tpt_update; 8 page-list entries every 9 cycles.
 // Waits for tpt_update, for its reads, and for rdmap.
 // Siblings: tpt_update (owns the entries), tpt_walk (reads the page list). Bench:
 // tb/tpt/tpt_register_test.cpp

@@ -23,9 +23,8 @@
 //                closed and not drained: again
 //                else write the window's entry, with the region's pages; count it
 //
-// A region counts the windows that are bound to it, and a window holds its region's slot. While the
-// count is not 0, the region cannot be closed. It falls when a window closes, not when that has
-// drained: a region that is closed later drains later.
+// A region to which windows are bound is held: it cannot be closed (tpt_windows). A window no longer
+// holds it once it closes, not when that has drained: a region that is closed later drains later.
 //
 // An entry that is kept for fast registrations (create with `fast`) begins closed, and keeps its
 // part of the page list while it is closed. The low 8 bits of its STag are those of its last
@@ -51,7 +50,7 @@
 // Throughput of invalidations: 1 per 11 cycles, of a window 13; of their ends 1 per 2.
 // Back-pressure: waits only for its lookup to be picked; an invalidation also for room in the queue
 // of notes. Commands, invalidations and registrations take turns.
-// Siblings: tpt_register, tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
+// Siblings: tpt_register, tpt_windows, tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
 // tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
@@ -145,9 +144,9 @@ module tpt_update #(
     StFind,      // requests the lookup
     StFound,     // waits for its result
     StClose,     // the entry is closed, or freed
-    StClaim,     // of a registration: the entry is claimed, refused, or given up; of a bind: the window is bound
-    StUncount,   // the count of a window's region is read
-    StCount,     // it is written
+    StClaim,     // of a registration: the entry is claimed, refused, or given up; of a bind: the window
+                 // is bound, refused, or closed
+    StCount,     // a window is bound or closed: tpt_windows counts
     StAnswer
   } state_e;
   state_e state_d, state_q;
@@ -161,6 +160,9 @@ module tpt_update #(
   logic                      reg_good_q, is_kept, writes, claims, waits, claim_ok_q;
   logic [PblW:0]             reg_pages_q;
   logic [31:0]               reg_old_q;
+  // of a bind: a lookup is of its region; what that found; where its bytes are in the region
+  logic                      is_bind, binds, of_region_q, region_ok_q;
+  logic [63:0]               address_q;
   typedef `RNIC_TPT_JOB_T job_t;
   job_t                      job;
   assign job = reg_i;
@@ -252,9 +254,15 @@ module tpt_update #(
   logic [PblW-1:0] pbl_q;
   logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
   logic [1:0] note_q, oldest;
-  // held: windows are bound to it; unbinds: an open window is closed
+  // held: a region that has windows; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
-  assign held     = state_q == StClose && !closing_q && !window_q && link != '0;
+  logic has_windows, counted;
+  tpt_windows u_windows (
+    .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
+    .found_valid_i, .found_region_i(of_region_q), .found_slot_i, .has_windows_o(has_windows),
+    .create_i(writes && !reg_q), .bind_i(binds), .unbind_i(unbinds), .slot_i(slot_q), .done_o(counted)
+  );
+  assign held     = state_q == StClose && !closing_q && !window_q && has_windows;
   assign unbinds  = !closing_q && window_q && (state_q == StClose || (state_q == StClaim && waits));
   assign closes   = state_q == StClose && !frees && !held;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
@@ -369,11 +377,10 @@ module tpt_update #(
         end
         if (held)  status_d = iwarp_pkg::AdmInUse;
         if (inv_q) state_d = StIdle;
-        if (unbinds) state_d = StUncount;
+        if (unbinds) state_d = StCount;
       end
-      StClaim:   state_d = unbinds ? StUncount : binds ? StCount : StIdle;
-      StUncount: state_d = StCount;
-      StCount:   state_d = inv_q || reg_q ? StIdle : StAnswer;
+      StClaim:  state_d = unbinds || binds ? StCount : StIdle;
+      StCount:  if (counted) state_d = inv_q || reg_q ? StIdle : StAnswer;
       StAnswer: if (rsp_ready_i) state_d = StIdle;
       default:  state_d = StIdle;
     endcase
@@ -454,6 +461,33 @@ module tpt_update #(
   assign slot_we      = (writes && !reg_q) || (state_q == StClose && frees);
   assign slot_valid_d = state_q == StWrite;
 
+  // A registration as the arguments of a create_mr. Bound to its QP if the peer may invalidate it.
+  iwarp_pkg::admin_mr_args_t reg_args;
+  always_comb begin
+    reg_args              = '0;
+    reg_args.pd           = job.pd;
+    reg_args.log_page     = {3'h0, job.log_page};
+    reg_args.rights       = job.rights;
+    reg_args.qpn          = job.qpn;
+    reg_args.base_to      = job.base;
+    reg_args.length       = {16'h0, job.length};
+    reg_args.first_offset = {11'h0, job.first_offset};
+    reg_args.pbl_base     = 32'(job.pbl);
+    reg_args.bound        = (job.rights & rnic_pkg::AccessRemoteInvalidate) != '0;
+  end
+
+  // What a bind takes from its region, and from the window's type.
+  iwarp_pkg::admin_mr_args_t region_args, window_args;
+  always_comb begin
+    region_args              = args;
+    region_args.log_page     = {3'h0, found_log_i};
+    region_args.first_offset = {11'h0, found_offset_i};
+    region_args.pbl_base     = 32'(found_page_i);
+    window_args              = args;
+    window_args.bound        = e_room[1];
+    if (e_room[1]) window_args.rights = args.rights | rnic_pkg::AccessRemoteInvalidate;
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q     <= StIdle;
@@ -518,12 +552,9 @@ module tpt_update #(
     else if (state_q == StWrite && stag_high == '0) gen_q <= gen_q + GenW'(1);
     if (state_q == StIdle)  of_region_q <= take_reg && reg_op_i == RegBind && job.length != '0;
     else if (found_valid_i) of_region_q <= 1'b0;
-    found_region_q <= found_valid_i && of_region_q;
-    if (found_region_q) count_q <= link;
     if (found_valid_i && of_region_q) begin
-      region_q          <= found_slot_i;
-      region_ok_q       <= found_result_i == iwarp_pkg::TptOk;
-      cmd_q.args        <= region_args;
+      region_ok_q <= found_result_i == iwarp_pkg::TptOk;
+      cmd_q.args  <= region_args;
     end
     if (found_valid_i && !of_region_q) begin
       closing_q  <= !e_valid;
@@ -538,54 +569,6 @@ module tpt_update #(
                              : e_fast && !e_valid && e_closing && !e_claimed && reg_pages_q <= (PblW + 1)'(1) << e_room);
       if (is_bind) cmd_q.args <= window_args;
     end
-    if (unbinds) region_q <= link;
-  end
-
-  // The windows of a region; the region of a window that is bound.
-  logic                  of_region_q, found_region_q, region_ok_q, is_bind, binds;
-  logic [63:0]           address_q;
-  logic [SlotW-1:0]      region_q, count_q, link;
-  logic                  link_we;
-  logic [SlotW-1:0]      link_at, link_d;
-  assign link_we = clear_busy || (writes && !reg_q) || binds || state_q == StCount;
-  assign link_at = clear_busy ? clear_addr : state_q == StCount ? region_q : slot_q;
-  always_comb begin
-    link_d = binds ? region_q : '0;
-    if (state_q == StCount) link_d = is_bind && bound_q ? count_q + SlotW'(1) : link - SlotW'(1);
-    if (clear_busy)         link_d = '0;
-  end
-  logic bound_q;   // the bind has written its window
-  always_ff @(posedge clk_i) bound_q <= binds;
-  ram_1r1w #(.Width(SlotW), .Depth(rnic_pkg::NumStags)) u_links (
-    .clk_i, .rst_ni, .we_i(link_we), .waddr_i(link_at), .wdata_i(link_d),
-    .re_i(found_valid_i || state_q == StUncount), .raddr_i(found_valid_i ? found_slot_i : region_q), .rdata_o(link)
-  );
-
-  // What a bind takes from its region, and from the window's type.
-  iwarp_pkg::admin_mr_args_t region_args, window_args;
-  always_comb begin
-    region_args              = args;
-    region_args.log_page     = {3'h0, found_log_i};
-    region_args.first_offset = {11'h0, found_offset_i};
-    region_args.pbl_base     = 32'(found_page_i);
-    window_args              = args;
-    window_args.bound        = e_room[1];
-    if (e_room[1]) window_args.rights = args.rights | rnic_pkg::AccessRemoteInvalidate;
-  end
-
-  // A registration as the arguments of a create_mr. Bound to its QP if the peer may invalidate it.
-  iwarp_pkg::admin_mr_args_t reg_args;
-  always_comb begin
-    reg_args              = '0;
-    reg_args.pd           = job.pd;
-    reg_args.log_page     = {3'h0, job.log_page};
-    reg_args.rights       = job.rights;
-    reg_args.qpn          = job.qpn;
-    reg_args.base_to      = job.base;
-    reg_args.length       = {16'h0, job.length};
-    reg_args.first_offset = {11'h0, job.first_offset};
-    reg_args.pbl_base     = 32'(job.pbl);
-    reg_args.bound        = (job.rights & rnic_pkg::AccessRemoteInvalidate) != '0;
   end
 
   logic unused_args;
