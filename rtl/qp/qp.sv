@@ -175,7 +175,7 @@ module qp (
   logic [4:0]      head_issued, freed;
   logic [6:0]      head_reads, ret_reads;
   logic [5:0]      st_ord;
-  logic            st_persist, st_privileged, head_after_reg;
+  logic            st_persist, st_privileged, head_after_key;
   logic [SlotW-1:0] win_slot;
   logic [3:0]      win_opcode;
   logic [31:0]     win_length;
@@ -272,7 +272,7 @@ module qp (
   logic [4:0]      go_issued;
   logic [6:0]      go_reads, go_pending;
   logic [5:0]      go_ord;
-  logic            go_persist, go_privileged, go_after_reg;
+  logic            go_persist, go_privileged, go_after_key;
   qp_pick u_pick (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
     .qpn_valid_i(qpn_valid), .qpn_ready_o(qpn_ready), .qpn_i(qpn),
@@ -280,7 +280,7 @@ module qp (
     .st_we_i(st_we), .st_qpn_i(st_qpn), .st_run_i(st_run), .st_flush_i(st_flush), .st_watch_i(st_watch),
     .st_fin_i(st_fin), .st_ord_i(st_ord), .st_persist_i(st_persist), .st_privileged_i(st_privileged), .st_pd_i(st_pd),
     .head_we_i(head_we), .head_qpn_i(head_qpn), .head_index_i(head_index), .head_tail_i(head_tail),
-    .head_issued_i(head_issued), .head_reads_i(head_reads), .head_failed_i(head_failed), .head_after_reg_i(head_after_reg),
+    .head_issued_i(head_issued), .head_reads_i(head_reads), .head_failed_i(head_failed), .head_after_key_i(head_after_key),
     .prod_we_i(prod_sq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
     .arr_we_i(arr_we), .arr_qpn_i(arr_qpn), .arr_index_i(arr_index), .arr_asked_i(arr_asked),
     .arr_full_i(arr_full), .arr_fail_i(arr_fail),
@@ -289,7 +289,7 @@ module qp (
     .go_valid_o(go_valid), .go_ready_i(go_ready), .go_barrier_o(go_barrier), .go_qpn_o(go_qpn), .go_head_o(go_head),
     .go_have_o(go_have), .go_avail_o(go_avail), .go_wqes_o(go_wqes), .go_fail_o(go_fail), .go_tail_o(go_tail), .go_issued_o(go_issued),
     .go_reads_o(go_reads), .go_pending_o(go_pending), .go_fin_o(go_fin), .go_ord_o(go_ord),
-    .go_persist_o(go_persist), .go_privileged_o(go_privileged), .go_after_reg_o(go_after_reg), .go_pd_o(go_pd),
+    .go_persist_o(go_persist), .go_privileged_o(go_privileged), .go_after_key_o(go_after_key), .go_pd_o(go_pd),
     .fetch_valid_o(fetch_pick_valid), .fetch_ready_i(fetch_pick_ready), .fetch_qpn_o(fetch_pick_qpn),
     .empty_valid_o(empty_valid), .empty_ready_i(empty_ready), .empty_qpn_o(empty_qpn),
     .flush_valid_o(flush_valid), .flush_ready_i(flush_ready), .flush_qpn_o(flush_qpn),
@@ -303,7 +303,7 @@ module qp (
     .clk_i, .rst_ni, .go_valid_i(go_valid), .go_ready_o(go_ready), .go_barrier_i(go_barrier), .go_qpn_i(go_qpn),
     .go_head_i(go_head), .go_have_i(go_have), .go_avail_i(go_avail), .go_wqes_i(go_wqes), .go_fail_i(go_fail), .go_tail_i(go_tail),
     .go_issued_i(go_issued), .go_reads_i(go_reads), .go_pending_i(go_pending), .go_fin_i(go_fin), .go_ord_i(go_ord),
-    .go_persist_i(go_persist), .go_privileged_i(go_privileged), .go_after_reg_i(go_after_reg), .go_pd_i(go_pd),
+    .go_persist_i(go_persist), .go_privileged_i(go_privileged), .go_after_key_i(go_after_key), .go_pd_i(go_pd),
     .unit_re_o(unit_re), .unit_qpn_o(unit_qpn), .unit_index_o(unit_index), .unit_i(unit_data),
     .fetch_valid_o(fetch_parse_valid), .fetch_ready_i(fetch_parse_ready), .fetch_qpn_o(fetch_parse_qpn),
     .finish_valid_o(op_valid[6]), .finish_ready_i(op_ready[6]), .finish_qpn_o(op_qpn[6*QpnW +: QpnW]),
@@ -324,7 +324,7 @@ module qp (
     .barrier_done_o(barrier_done[0]),
     .init_valid_i(init_valid[3]), .init_ready_o(init_ready[3]), .init_qpn_i(st_cur),
     .head_we_o(head_we), .head_qpn_o(head_qpn), .head_index_o(head_index), .head_tail_o(head_tail),
-    .head_issued_o(head_issued), .head_reads_o(head_reads), .head_failed_o(head_failed), .head_after_reg_o(head_after_reg),
+    .head_issued_o(head_issued), .head_reads_o(head_reads), .head_failed_o(head_failed), .head_after_key_o(head_after_key),
     .win_we_o(win_we), .win_qpn_o(win_qpn), .win_slot_o(win_slot), .win_after_o(win_after), .win_opcode_o(win_opcode),
     .win_signaled_o(win_signaled), .win_length_o(win_length),
     .fail_valid_o(fail_valid), .fail_ready_i(fail_ready), .fail_qpn_o(fail_qpn), .fail_slot_o(fail_slot),

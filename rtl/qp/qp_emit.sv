@@ -56,7 +56,7 @@ module qp_emit #(
   output logic [4:0]       head_issued_o,
   output logic [6:0]       head_reads_o,
   output logic             head_failed_o,
-  output logic             head_after_reg_o,
+  output logic             head_after_key_o,
   // to qp_retire: window entry, failed WQE
   output logic             win_we_o,
   output logic [QpnW-1:0]  win_qpn_o,
@@ -108,7 +108,7 @@ module qp_emit #(
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
   logic [1:0]  fails;   // fails not taken yet; a stalled stream does not show that it holds one
-  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, is_reg, is_bind, is_inline, is_solicited, answered, init;
+  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, opens_key, is_bind, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
@@ -121,7 +121,7 @@ module qp_emit #(
   assign is_store    = hdr.opcode == iwarp_pkg::WrAtomicWrite;
   assign is_linv     = hdr.opcode == iwarp_pkg::WrLocalInv;
   assign is_bind     = hdr.opcode == iwarp_pkg::WrBindMw;
-  assign is_reg      = hdr.opcode == iwarp_pkg::WrRegMr || is_bind;
+  assign opens_key   = hdr.opcode == iwarp_pkg::WrRegMr || is_bind;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
@@ -177,10 +177,10 @@ module qp_emit #(
   assign head_qpn_o    = fire ? qpn : init_qpn_i;
   assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
   assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
-  assign head_issued_o = fire ? issued + 5'(good && !is_linv && !is_reg) : '0;
-  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap || is_store || is_linv || is_reg)) : '0;
+  assign head_issued_o = fire ? issued + 5'(good && !is_linv && !opens_key) : '0;
+  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap || is_store || is_linv || opens_key)) : '0;
   assign head_failed_o = fire && !good;
-  assign head_after_reg_o = fire && good && is_reg;
+  assign head_after_key_o = fire && good && opens_key;
 
   assign win_we_o       = writes && !lost;
   assign win_qpn_o      = qpn;
@@ -197,7 +197,7 @@ module qp_emit #(
     if (is_swap)                              win_opcode_o = 4'd5;
     if (is_store)                             win_opcode_o = 4'd6;
     if (is_linv)                              win_opcode_o = 4'd7;
-    if (is_reg)                               win_opcode_o = is_bind ? 4'd9 : 4'd8;
+    if (opens_key)                            win_opcode_o = is_bind ? 4'd9 : 4'd8;
   end
 
   stream_reg #(.Width(QpnW + 1)) u_finish (

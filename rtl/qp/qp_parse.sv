@@ -70,7 +70,7 @@ module qp_parse #(
   input  logic [5:0]      go_ord_i,
   input  logic            go_persist_i,
   input  logic            go_privileged_i,
-  input  logic            go_after_reg_i,
+  input  logic            go_after_key_i,
   input  logic [15:0]     go_pd_i,
   // to and from qp_sq_fetch
   output logic            unit_re_o,
@@ -114,7 +114,7 @@ module qp_parse #(
   logic [15:0] head_q, pd_q;
   logic [6:0]  have_q, avail_q;
   logic [3:0]  wqes_q;
-  logic        barrier_q, fetch_failed_q, fin_q, persist_q, privileged_q, after_reg_q, first_q, none_q;
+  logic        barrier_q, fetch_failed_q, fin_q, persist_q, privileged_q, after_key_q, first_q, none_q;
   logic [WinW-1:0] tail_q;
   logic [4:0]  issued_q;
   logic [6:0]  reads_q, pending_q;
@@ -131,7 +131,7 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, is_reg, is_bind, is_own, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, is_reg, is_bind, opens_key, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
@@ -146,7 +146,7 @@ module qp_parse #(
   assign is_linv   = hdr_q.opcode == iwarp_pkg::WrLocalInv;
   assign is_reg    = hdr_q.opcode == iwarp_pkg::WrRegMr;
   assign is_bind   = hdr_q.opcode == iwarp_pkg::WrBindMw;
-  assign is_own    = is_reg || is_bind;
+  assign opens_key = is_reg || is_bind;   // the WQE behind it waits
   assign asks_peer = is_read || is_flush || is_atomic || is_store;   // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
@@ -154,7 +154,7 @@ module qp_parse #(
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
-    malformed = !(is_write || is_send || is_imm || is_linv || is_own || asks_peer) || hdr_q.flags[7:4] != '0 ||
+    malformed = !(is_write || is_send || is_imm || is_linv || opens_key || asks_peer) || hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
                 (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
@@ -164,13 +164,13 @@ module qp_parse #(
                                (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) || sge.length != 32'd8)) ||
                                (is_store && hdr_q.length != 32'd8);
     if (is_linv) malformed = malformed || is_inline || hdr_q.num_sge != '0 || hdr_q.length != '0;
-    if (is_own) malformed = malformed || (is_reg && !privileged_q) || !is_inline || hdr_q.num_sge != '0 ||
+    if (opens_key) malformed = malformed || (is_reg && !privileged_q) || !is_inline || hdr_q.num_sge != '0 ||
                             hdr_q.length != 32'(iwarp_pkg::RegOperandsWidth / 8);   // both operands have 32 bytes
     if (is_imm) malformed = malformed || !is_inline || hdr_q.num_sge != '0 || hdr_q.length != 32'd8;
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
     missing   = 7'(hdr_q.units) > have_q;
-    must_wait = ((is_fence || after_reg_q) && pending_q != '0) || (asks_peer && pending_q >= 7'(ord_q));
+    must_wait = ((is_fence || after_key_q) && pending_q != '0) || (asks_peer && pending_q >= 7'(ord_q));
 
     ends_d   = 1'b0;
     status_d = iwarp_pkg::WcSuccess;
@@ -245,7 +245,7 @@ module qp_parse #(
   assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
                  ? 3'd1 : hdr_q.units;
   // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.
-  assign next = !barrier_q && !ends_q && !total_bad && !is_own && wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
+  assign next = !barrier_q && !ends_q && !total_bad && !opens_key && wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
   logic [2:0] unused_items;
   stream_fifo #(.Width(ItemW), .Depth(4)) u_items (
     .clk_i, .rst_ni, .valid_i(item_put), .ready_o(item_ready), .data_i(item_in),
@@ -321,7 +321,7 @@ module qp_parse #(
       {reads_q, pending_q, fin_q, ord_q, pd_q}    <= {go_reads_i, go_pending_i, go_fin_i, go_ord_i, go_pd_i};
       persist_q         <= go_persist_i;
       privileged_q      <= go_privileged_i;
-      after_reg_q       <= go_after_reg_i;
+      after_key_q       <= go_after_key_i;
       {wqes_q, first_q} <= {go_wqes_i, 1'b1};
     end
     if (go_on) begin
@@ -333,7 +333,7 @@ module qp_parse #(
       issued_q <= issued_q + 5'(!is_linv);
       if (asks_peer || is_linv) {reads_q, pending_q} <= {reads_q + 7'd1, pending_q + 7'd1};
       first_q  <= 1'b0;
-      after_reg_q <= 1'b0;
+      after_key_q <= 1'b0;
     end
     if (take || go_on) begin
       none_q     <= 1'b0;

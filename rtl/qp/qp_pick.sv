@@ -57,7 +57,7 @@ module qp_pick #(
   input  logic [4:0]      head_issued_i,
   input  logic [6:0]      head_reads_i,
   input  logic            head_failed_i,
-  input  logic            head_after_reg_i,
+  input  logic            head_after_key_i,
   // from qp_doorbell, qp_sq_fetch, qp_retire, qp_slot
   input  logic            prod_we_i,
   input  logic [QpnW-1:0] prod_qpn_i,
@@ -95,7 +95,7 @@ module qp_pick #(
   output logic [5:0]      go_ord_o,
   output logic            go_persist_o,   // the extensions are enabled
   output logic            go_privileged_o, // may register memory
-  output logic            go_after_reg_o, // the WQE before is a registration
+  output logic            go_after_key_o, // the WQE before opens_key: registration or bind
   output logic [15:0]     go_pd_o,
   // to qp_sq_fetch, qp_state, qp_retire, qp_sched
   output logic            fetch_valid_o,
@@ -141,7 +141,7 @@ module qp_pick #(
   );
   ram_1r1w #(.Width(HeadW), .Depth(rnic_pkg::NumQps)) u_head (
     .clk_i, .rst_ni, .we_i(head_we_i), .waddr_i(head_qpn_i),
-    .wdata_i({head_index_i, head_tail_i, head_issued_i, head_reads_i, head_failed_i, head_after_reg_i}),
+    .wdata_i({head_index_i, head_tail_i, head_issued_i, head_reads_i, head_failed_i, head_after_key_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(head_ram)
   );
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_prod (
@@ -173,7 +173,7 @@ module qp_pick #(
   end
 
   // Stage 2: decide.
-  logic            run, flush, watch, fin, persist, privileged, failed, after_reg, fetch_full, fetch_failed;
+  logic            run, flush, watch, fin, persist, privileged, failed, after_key, fetch_full, fetch_failed;
   logic [5:0]      ord;
   logic [15:0]     pd, head, arrived, asked, ret_sq, have, avail, claimed;
   logic [WinW-1:0] tail, ret_head, used;
@@ -185,7 +185,7 @@ module qp_pick #(
   logic            go_ready, fetch_ready, empty_ready, flush_ready, finish_ready;
 
   assign {run, flush, watch, fin, ord, persist, privileged, pd} = st_ram;
-  assign {head, tail, issued, reads, failed, after_reg} = head_ram;
+  assign {head, tail, issued, reads, failed, after_key} = head_ram;
   assign {fetch_failed, fetch_full, asked, arrived} = arr_ram;
   assign {ret_sq, ret_head, ret_reads}         = ret_ram;
   assign have        = arrived - head;
@@ -219,13 +219,13 @@ module qp_pick #(
   logic [GoW-1:0] go_in, go_out;
   logic [1:0]     unused_go;
   assign go_in = {s_barrier_q, s_qpn_q, head, have[6:0], avail > 16'd127 ? 7'd127 : avail[6:0], wqes,
-                  fetch_failed, tail, issued, reads, reads - ret_reads, fin, ord, persist, privileged, after_reg, pd};
+                  fetch_failed, tail, issued, reads, reads - ret_reads, fin, ord, persist, privileged, after_key, pd};
   stream_fifo #(.Width(GoW), .Depth(2)) u_go (
     .clk_i, .rst_ni, .valid_i(fire && do_go), .ready_o(go_ready), .data_i(go_in),
     .valid_o(go_valid_o), .ready_i(go_ready_i), .data_o(go_out), .count_o(unused_go)
   );
   assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o, go_wqes_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
-          go_pending_o, go_fin_o, go_ord_o, go_persist_o, go_privileged_o, go_after_reg_o, go_pd_o} = go_out;
+          go_pending_o, go_fin_o, go_ord_o, go_persist_o, go_privileged_o, go_after_key_o, go_pd_o} = go_out;
 
   stream_fifo #(.Width(QpnW), .Depth(2)) u_fetch (
     .clk_i, .rst_ni, .valid_i(fire && do_fetch), .ready_o(fetch_ready), .data_i(s_qpn_q),

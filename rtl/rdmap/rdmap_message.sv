@@ -33,12 +33,13 @@ module rdmap_message #(
   own_t         own;
   logic [415:0] request;
   logic [31:0]  bytes;
-  logic         is_add, is_reg, is_bind;
+  logic         is_add, is_reg, is_bind, opens_key;
   iwarp_pkg::rdmap_opcode_e opcode;
   logic [31:0]  flags;   // the wire's bits are the verbs' bits in reverse order (A-06)
   assign own      = own_i;
-  assign is_reg   = wqe_i.opcode == iwarp_pkg::WrRegMr;
-  assign is_bind  = wqe_i.opcode == iwarp_pkg::WrBindMw;
+  assign is_reg    = wqe_i.opcode == iwarp_pkg::WrRegMr;
+  assign is_bind   = wqe_i.opcode == iwarp_pkg::WrBindMw;
+  assign opens_key = is_reg || is_bind;
   assign is_add   = wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign flags    = (wqe_i.disposition[0] ? rnic_pkg::FlushVisible : '0) |
                     (wqe_i.disposition[1] ? rnic_pkg::FlushPersistent : '0);
@@ -69,7 +70,7 @@ module rdmap_message #(
     endcase
   end
 
-  assign local_o = wqe_i.opcode == iwarp_pkg::WrLocalInv || is_reg || is_bind;
+  assign local_o = wqe_i.opcode == iwarp_pkg::WrLocalInv || opens_key;
   always_comb begin
     hdr_o           = '0;
     hdr_o.qpn       = qpn_i;
@@ -107,7 +108,7 @@ module rdmap_message #(
     endcase
     for (int i = 0; i < 52; i++) data_o[8 * i +: 8] = request[415 - 8 * i -: 8];
     if (local_o) data_o = {78'h0, is_reg, is_bind,
-                            is_reg || is_bind ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask, own.data} : 336'h0};
+                            opens_key ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask, own.data} : 336'h0};
   end
 
   logic unused_bits;

@@ -51,21 +51,21 @@ module rdmap_wqe #(
     logic has_sink;
     logic is_atomic;                       // operands follow the sink
     logic is_write;                        // the body is the value
-    logic is_reg;                          // the body is reg_operands or bind_operands
+    logic opens_key;                       // the body is reg_operands or bind_operands
   } kind_t;
 
   logic hdr_ready, kind_in_ready, kind_valid, beat_valid, beat_ready;
   logic sge_ready, body_ready, first_q, read_beat, body_beat;
   kind_t kind_in, kind;
   iwarp_pkg::beat_t beat;
-  logic is_atomic, is_write, is_reg;
+  logic is_atomic, is_write, opens_key;
   assign is_atomic = hdr_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                      hdr_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign is_write  = hdr_i.opcode == iwarp_pkg::WrAtomicWrite;
-  assign is_reg    = hdr_i.opcode == iwarp_pkg::WrRegMr || hdr_i.opcode == iwarp_pkg::WrBindMw;
+  assign opens_key = hdr_i.opcode == iwarp_pkg::WrRegMr || hdr_i.opcode == iwarp_pkg::WrBindMw;
   assign kind_in   = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush ||
-                      hdr_i.opcode == iwarp_pkg::WrLocalInv || is_atomic || is_write || is_reg,
-                      hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write, is_reg};
+                      hdr_i.opcode == iwarp_pkg::WrLocalInv || is_atomic || is_write || opens_key,
+                      hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write, opens_key};
   assign hdr_ready_o = hdr_ready && kind_in_ready;
   stream_fifo #(.Width(iwarp_pkg::WqeHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
     .clk_i, .rst_ni, .valid_i(hdr_valid_i && kind_in_ready), .ready_o(hdr_ready), .data_i(hdr_i),
@@ -95,7 +95,7 @@ module rdmap_wqe #(
     if (kind.has_sink)  {own.stag, own.to} = {sink.lkey, sink.address};
     if (kind.is_atomic) {own.compare_mask, own.compare, own.mask, own.data} = beat.data[383:128];
     if (kind.is_write)  own.data = beat.data[63:0];
-    if (kind.is_reg)    {own.compare_mask, own.compare, own.mask, own.data} = beat.data[255:0];
+    if (kind.opens_key) {own.compare_mask, own.compare, own.mask, own.data} = beat.data[255:0];
   end
   stream_fifo #(.Width(OwnW), .Depth(rnic_pkg::FifoDepth)) u_sges (
     .clk_i, .rst_ni, .valid_i(read_beat && first_q), .ready_o(sge_ready),
