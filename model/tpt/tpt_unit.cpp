@@ -58,8 +58,7 @@ void TptUnit::step_ctl() {
 
 void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
 void TptUnit::sq_local_done(const spec::SqLocalDone& inv) {
-  const TptTiming& t = u_.timing.tpt;
-  u_.rdmap->sq_local_done(inv, inv.result == spec::TptResult::kOk ? t.drained : t.registered);
+  u_.rdmap->sq_local_done(inv, u_.timing.tpt.drained);
 }
 
 std::string TptUnit::waiting_for() const {
