@@ -23,7 +23,7 @@ class FastRegister final : public Lend {
     mrs_.push_back(std::move(*mr));
     return {};
   }
-  Result<Loan> loan(const Lane& lane, const DmaBuffer& buffer) override {
+  Result<Loan> loan(Lane& lane, const DmaBuffer& buffer) override {
     Mr& mr = mrs_[lane.number];
     const SgRange range{.buffer = buffer, .addr = kMargin, .length = length()};
     if (auto r = mr.map_mr_sg({&range, 1}, buffer.page_size(), iova(lane)); !r) return error_of(r);
@@ -31,10 +31,10 @@ class FastRegister final : public Lend {
       return error_of(r);
     const uint32_t access =
         reads() ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-    return Loan{.open = {.opcode = IBV_WR_REG_MR,
-                         .mr = &mr,
-                         .key = mr.rkey(),
-                         .access = access | RNIC_ACCESS_REMOTE_INVALIDATE},
+    return Loan{.open = SendWr{.opcode = IBV_WR_REG_MR,
+                               .mr = &mr,
+                               .key = mr.rkey(),
+                               .access = access | RNIC_ACCESS_REMOTE_INVALIDATE},
                 .key = mr.rkey(),
                 .addr = mr.addr()};
   }

@@ -34,7 +34,7 @@ Result<void> Lend::run() {
   side_.length = [](uint64_t) { return kLent; };
   side_.on_receive = [this](Lane& lane, uint64_t i) {
     if (!failed_) return;
-    failed_ = side_.is_client() ? returned(lane, i) : asked(lane, i);
+    failed_ = side_.is_client() ? answered(lane, i) : asked(lane, i);
     if (failed_) failed_ = side_.post_receives(lane, 1);
   };
   if (!side_.is_client())
@@ -83,25 +83,26 @@ Result<void> Lend::lend(Lane& lane, uint64_t i) {
   State& s = states_[lane.number];
   std::ranges::fill(s.buffer.bytes(), uint8_t{0});
   if (reads_) Side::fill(data(s), side_.key(true, lane, i));
-  if (side_.report().start == 0 && i == side_.params().warmup)
-    side_.report().start = side_.dev().now();
-  s.began = side_.dev().now();
   const auto opened = loan(lane, s.buffer);
   if (!opened) return error_of(opened);
   s.key = opened->key;
+  if (side_.report().start == 0 && i == side_.params().warmup)
+    side_.report().start = side_.dev().now();
+  s.began = side_.dev().now();
   const auto request = side_.at(lane, side_.tx(i), kLent);
   base::store_be<uint64_t>(&request[0], opened->key);
   base::store_be<uint64_t>(&request[8], opened->addr);
   base::store_be<uint64_t>(&request[16], side_.params().size);
   Sge sge;
   const SendWr tell = side_.request(lane, IBV_WR_SEND, i, true, sge);
-  std::array wrs{opened->open, tell};
+  if (!opened->open) return side_.post(lane, std::span(&tell, 1));
+  std::array wrs{*opened->open, tell};
   wrs[0].wr_id = tell.wr_id;
   return side_.post(lane, wrs);
 }
 
 /// Client: the transfer is over.
-Result<void> Lend::returned(Lane& lane, uint64_t i) {
+Result<void> Lend::answered(Lane& lane, uint64_t i) {
   State& s = states_[lane.number];
   Report& report = side_.report();
   report.checks++;
@@ -116,6 +117,7 @@ Result<void> Lend::returned(Lane& lane, uint64_t i) {
     report.bytes += side_.params().size;
   }
   report.done++;
+  if (auto r = returned(lane); !r) return r;
   return i + 1 < side_.messages ? lend(lane, i + 1) : Result<void>{};
 }
 

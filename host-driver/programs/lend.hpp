@@ -1,7 +1,7 @@
-// The flow of frwr and mw_bind: the client opens memory to the server for one message, through its
-// send queue, and gets it back with the answer.
+// The flow of send_inv, frwr and mw_bind: the client opens memory to the server for one message, and
+// gets it back with the answer.
 //
-//   client: open under the next key, Send {key, address, length}, with one doorbell -->
+//   client: open under the next key, Send {key, address, length} -->
 //   server: --> RDMA Write (op=read: RDMA Read) of `size` bytes, answer -->
 //   client: --> check the bytes, next
 //
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "common.hpp"
 
@@ -25,7 +26,7 @@ class Lend {
   static constexpr uint64_t kMargin = 192;  // bytes of the buffer on either side of what is lent
   /// What a lane lends in one message.
   struct Loan {
-    verbs::SendWr open{};  // opens it
+    std::optional<verbs::SendWr> open{};  // opens it, posted with the Send: one doorbell
     uint32_t key = 0;
     uint64_t addr = 0;
   };
@@ -33,9 +34,11 @@ class Lend {
   /// Client: what a lane needs, with its buffer.
   [[nodiscard]] virtual Result<void> prepare(const Lane& lane, const DmaBuffer& buffer) = 0;
   /// Client: the next request that opens the bytes that are lent.
-  [[nodiscard]] virtual Result<Loan> loan(const Lane& lane, const DmaBuffer& buffer) = 0;
+  [[nodiscard]] virtual Result<Loan> loan(Lane& lane, const DmaBuffer& buffer) = 0;
+  /// Client: the bytes are back, and checked.
+  [[nodiscard]] virtual Result<void> returned(const Lane&) { return {}; }
   /// Client: the end of a lane.
-  [[nodiscard]] virtual Result<void> end(const Lane& lane) = 0;
+  [[nodiscard]] virtual Result<void> end(const Lane&) { return {}; }
   /// Both: the server's answer invalidates the key.
   virtual bool is_invalidated() const { return true; }
 
@@ -59,7 +62,7 @@ class Lend {
 
   [[nodiscard]] Result<void> open_lane(const Lane& lane);
   [[nodiscard]] Result<void> lend(Lane& lane, uint64_t i);
-  [[nodiscard]] Result<void> returned(Lane& lane, uint64_t i);
+  [[nodiscard]] Result<void> answered(Lane& lane, uint64_t i);
   void check_margins(const State& s);
   [[nodiscard]] Result<void> asked(Lane& lane, uint64_t i);
   [[nodiscard]] Result<void> served(Lane& lane, uint64_t i);

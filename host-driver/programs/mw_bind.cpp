@@ -35,18 +35,18 @@ class BindWindow final : public Lend {
     windows_.push_back({.mr = std::move(*mr), .mw = std::move(*mw)});
     return {};
   }
-  Result<Loan> loan(const Lane& lane, const DmaBuffer&) override {
+  Result<Loan> loan(Lane& lane, const DmaBuffer&) override {
     auto& [mr, mw] = windows_[lane.number];
     const uint32_t key = inc_rkey(mw.rkey());
     const uint64_t addr = mr.addr() + kMargin;
-    return Loan{.open = {.opcode = IBV_WR_BIND_MW,
-                         .key = key,
-                         .mw = &mw,
-                         .bind_info = {.mr = &mr,
-                                       .addr = addr,
-                                       .length = length(),
-                                       .access = reads() ? IBV_ACCESS_REMOTE_READ
-                                                         : IBV_ACCESS_REMOTE_WRITE}},
+    return Loan{.open = SendWr{.opcode = IBV_WR_BIND_MW,
+                               .key = key,
+                               .mw = &mw,
+                               .bind_info = {.mr = &mr,
+                                             .addr = addr,
+                                             .length = length(),
+                                             .access = reads() ? IBV_ACCESS_REMOTE_READ
+                                                               : IBV_ACCESS_REMOTE_WRITE}},
                 .key = key,
                 .addr = addr};
   }
