@@ -61,11 +61,21 @@ struct PdCore {
 
 struct QpCore;
 
+/// An entry of the device's STag table.
+struct TableEntry {
+  uint32_t slot = 0, stag = 0;
+  uint32_t pbl_base = 0;  // of args.pages entries of the page list
+};
+/// create_mr under a random key, in a free slot and, if `args` has pages, a free part of the page
+/// list. Gives both back if it fails.
+[[nodiscard]] Result<TableEntry> create_entry(ContextCore& ctx, spec::AdminMrArgs args);
+
 struct MrCore {
   ~MrCore() { (void)dereg(true); }
   /// is_end: the region will not be used again, so its memory is kept if the device refuses. Else
   /// kBusy (memory windows are bound to it) changes nothing.
   Result<void> dereg(bool is_end);
+  Result<void> create(const spec::AdminMrArgs& args);  // create_entry()
 
   std::shared_ptr<PdCore> pd;
   /// The STag is bound to a QP, or will be if what was posted is executed.

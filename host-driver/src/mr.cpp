@@ -97,6 +97,40 @@ Result<void> Mr::dereg() {
   return core_->dereg(false);
 }
 
+Result<TableEntry> create_entry(ContextCore& ctx, spec::AdminMrArgs args) {
+  Manager& m = ctx.mgr;
+  const auto slot = m.shared(ctx.dev).take_stag_slot();
+  if (!slot) return error_of(slot);
+  TableEntry entry{.slot = *slot};
+  if (args.pages != 0) {
+    const auto pbl_base = m.pbl.take(args.pages, "page-list entries");
+    if (!pbl_base) {
+      m.give_stag_slot(*slot);
+      return error_of(pbl_base);
+    }
+    args.pbl_base = entry.pbl_base = *pbl_base;
+  }
+  args.key = m.random_key();
+  const auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateMr, *slot, args);
+  if (!rsp) {
+    m.shared(ctx.dev).give_stag_slot(*slot);
+    if (args.pages != 0) m.pbl.give(entry.pbl_base, args.pages);
+    return error_of(rsp);
+  }
+  entry.stag = spec::AdminMrResult::unpack(rsp->result).stag;
+  return entry;
+}
+
+Result<void> MrCore::create(const spec::AdminMrArgs& args) {
+  const auto entry = create_entry(*pd->ctx, args);
+  if (!entry) return error_of(entry);
+  slot = entry->slot;
+  pbl_base = entry->pbl_base;
+  stag = entry->stag;
+  live = true;
+  return {};
+}
+
 Result<void> MrCore::dereg(bool is_end) {
   if (!live) {
     unbind();
@@ -221,37 +255,18 @@ Result<Mr> register_memory(const std::shared_ptr<PdCore>& pd, QpCore* qp, const 
   mr->addr = iova;
   mr->length = length;
   mr->access = access;
-  const auto slot = m.shared(ctx.dev).take_stag_slot();
-  if (!slot) return error_of(slot);
-  const auto pbl_base = m.pbl.take(mr->pages, "page-list entries");
-  if (!pbl_base) {
-    m.give_stag_slot(*slot);
-    return error_of(pbl_base);
-  }
-  mr->slot = *slot;
-  mr->pbl_base = *pbl_base;
-
   spec::AdminMrArgs args;
   args.pd = static_cast<uint16_t>(pd->number);
   args.bound = qp != nullptr;
   args.qpn = qp != nullptr ? static_cast<uint16_t>(qp->qpn) : uint16_t{0};
-  args.key = m.random_key();
   args.log_page = static_cast<uint8_t>(log_page);
   args.rights = static_cast<uint16_t>(access & spec::kAccessMask);
   args.base_to = iova;
   args.length = length;
   args.first_offset = static_cast<uint32_t>(first_offset);
-  args.pbl_base = *pbl_base;
   args.page_list = list->bus(0);
   args.pages = mr->pages;
-  const auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateMr, *slot, args);
-  if (!rsp) {
-    m.give_stag_slot(*slot);
-    m.pbl.give(*pbl_base, mr->pages);
-    return error_of(rsp);
-  }
-  mr->stag = spec::AdminMrResult::unpack(rsp->result).stag;
-  mr->live = true;
+  if (auto r = mr->create(args); !r) return error_of(r);
   if (qp != nullptr) mr->bind(*qp);
   return Mr(std::move(mr));
 }

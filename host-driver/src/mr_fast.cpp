@@ -29,30 +29,12 @@ Result<Mr> Pd::alloc_mr(uint32_t max_pages) {
   auto list = ctx.dev.alloc(uint64_t{mr->pages} * 8, MemoryKind::kContiguous);
   if (!list) return error_of(list);
   mr->list = std::move(*list);
-  const auto slot = m.shared(ctx.dev).take_stag_slot();
-  if (!slot) return error_of(slot);
-  const auto pbl_base = m.pbl.take(mr->pages, "page-list entries");
-  if (!pbl_base) {
-    m.give_stag_slot(*slot);
-    return error_of(pbl_base);
-  }
-  mr->slot = *slot;
-  mr->pbl_base = *pbl_base;
   spec::AdminMrArgs args;
   args.pd = static_cast<uint16_t>(core_->number);
   args.fast = 1;
-  args.key = m.random_key();
   args.log_page = static_cast<uint8_t>(std::countr_zero(mr->pages));
-  args.pbl_base = *pbl_base;
   args.pages = mr->pages;
-  const auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateMr, *slot, args);
-  if (!rsp) {
-    m.shared(ctx.dev).give_stag_slot(*slot);
-    m.pbl.give(*pbl_base, mr->pages);
-    return error_of(rsp);
-  }
-  mr->stag = spec::AdminMrResult::unpack(rsp->result).stag;
-  mr->live = true;
+  if (auto r = mr->create(args); !r) return error_of(r);
   return Mr(std::move(mr));
 }
 

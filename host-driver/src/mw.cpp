@@ -58,24 +58,16 @@ Result<Mw> Pd::alloc_mw(MwType type) {
   if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
     return fail(Errc::kInvalidArgument, "mw: type {}: IBV_MW_TYPE_1 (1) or IBV_MW_TYPE_2 (2)",
                 static_cast<unsigned>(type));
-  ContextCore& ctx = *core_->ctx;
-  Manager& m = ctx.mgr;
   auto mw = std::make_shared<MwCore>();
   mw->pd = core_;
   mw->type = type;
-  const auto slot = m.shared(ctx.dev).take_stag_slot();
-  if (!slot) return error_of(slot);
-  mw->slot = *slot;
   spec::AdminMrArgs args;
   args.pd = static_cast<uint16_t>(core_->number);
-  args.key = m.random_key();
   args.window = static_cast<uint8_t>(type);
-  const auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateMr, *slot, args);
-  if (!rsp) {
-    m.shared(ctx.dev).give_stag_slot(*slot);
-    return error_of(rsp);
-  }
-  mw->stag = mw->bound = spec::AdminMrResult::unpack(rsp->result).stag;
+  const auto entry = create_entry(*core_->ctx, args);
+  if (!entry) return error_of(entry);
+  mw->slot = entry->slot;
+  mw->stag = mw->bound = entry->stag;
   mw->live = true;
   return Mw(std::move(mw));
 }

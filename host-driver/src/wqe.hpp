@@ -43,8 +43,8 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 }
 
 /// Checks the request against the QP's limits and writes its WQE; `ring` stays zero. Copies inline
-/// data. check_reg_mr() and check_bind_mw() have checked their requests before. Of a Write with Immediate it writes
-/// the second WQE; the first one is a Write.
+/// data. check_reg_mr() and check_bind_mw() have checked their requests before. Of a Write with
+/// Immediate it writes the second WQE; the first one is a Write.
 /// kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);

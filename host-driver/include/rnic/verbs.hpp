@@ -83,8 +83,8 @@ class Mr {
 /// command. Any QP of its PD may bind it, a window of type 2 only for its own peer.
 ///   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND).value();
 ///   auto mw = pd.alloc_mw(IBV_MW_TYPE_2).value();
-///   qp.post_send({.opcode = IBV_WR_BIND_MW, .mw = &mw, .key = inc_rkey(mw.rkey()), .bind_info =
-///                 {&mr, mr.addr() + 64, 100, IBV_ACCESS_REMOTE_WRITE}});
+///   qp.post_send({.opcode = IBV_WR_BIND_MW, .key = inc_rkey(mw.rkey()), .mw = &mw,
+///                 .bind_info = {&mr, mr.addr() + 64, 100, IBV_ACCESS_REMOTE_WRITE}});
 ///   ...                   // IBV_WR_LOCAL_INV, or the peer's Send with Invalidate; then bind again
 class Mw {
  public:
