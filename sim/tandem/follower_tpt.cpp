@@ -1,14 +1,11 @@
 // STag look-ups and changes of the table, in the order in which the RTL read and wrote the table.
+#include "tandem/of_reg.hpp"
 #include "tandem/steps.hpp"
 
 namespace rnic::sim {
 namespace {
 
-// of_reg of tpt_change
-constexpr uint8_t kClaimed = 1, kRefused = 2, kOpen = 3, kGivenUp = 4;  // a registration
-constexpr uint8_t kBound = 5, kBindRefused = 6, kClosed = 7;            // a bind
-constexpr std::array<std::string_view, 8> kDoes{"",         "claims", "refuses",         "opens",
-                                                "gives up", "binds",  "refuses to bind", "closes"};
+using namespace of_reg;
 
 constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3, kQn1 = 5;
 constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",

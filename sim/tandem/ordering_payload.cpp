@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tandem/of_reg.hpp"
+
 namespace rnic::sim {
 
 void PayloadOrder::reset() {
@@ -146,8 +148,8 @@ void PayloadOrder::word(const spec::AtomicWordCommit& c) {
 
 /// A local invalidation has closed its STag, or a registration has opened it, or a bind is done.
 void PayloadOrder::change(const spec::TptChangeCommit& c) {
-  constexpr uint8_t kRefused = 2, kOpen = 3, kBound = 5;
-  if ((c.of_sq != 0 && c.of_reg != kRefused) || c.of_reg == kOpen || c.of_reg == kBound)
+  if ((c.of_sq != 0 && c.of_reg != of_reg::kRefused) || c.of_reg == of_reg::kOpen ||
+      c.of_reg == of_reg::kBound)
     qps_[c.qpn].local.insert(c.wqe);
 }
 

@@ -1,0 +1,19 @@
+// Field of_reg of tpt_change (docs/spec/commits.yaml): what tpt did with a request of the send queue
+// that opens a key.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace rnic::sim::of_reg {
+
+// A registration. kRefused: also an invalidation, of a region that has windows.
+inline constexpr uint8_t kClaimed = 1, kRefused = 2, kOpen = 3, kGivenUp = 4;
+// A bind. kClosed: it has closed the window, and is tried again.
+inline constexpr uint8_t kBound = 5, kBindRefused = 6, kClosed = 7;
+/// For messages: "RTL <word> region 3".
+inline constexpr std::array<std::string_view, 8> kDoes{
+    "", "claims", "refuses", "opens", "gives up", "binds", "refuses to bind", "closes"};
+
+}  // namespace rnic::sim::of_reg
