@@ -22,9 +22,9 @@ TptUnit::TptUnit(Units& u)
   reg_rd.feeds(register_);
 }
 
-/// Invalidations of the peer and of the send queue take turns. A registration leaves the queue
-/// when the one before it has requested its page list; what is behind it waits until then. So does
-/// a bind, which waits for no page list.
+/// Invalidations of the peer and of the send queue take turns. A registration or a bind leaves the
+/// queue when the one before it is bound, refused, or has requested its page list. What is behind it
+/// in the queue waits for that.
 void TptUnit::step_ctl() {
   const Cycle now = u_.now();
   while (control.ready()) tpt_.command(control.pop());

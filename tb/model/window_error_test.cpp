@@ -1,5 +1,5 @@
 // Memory windows that are refused: create_mr, the WQE, and each check of a bind, which then changes
-// nothing. And the table alone: in which order a bind, what is in flight and others meet.
+// nothing. Then the table alone: binds between extents in flight, invalidations and destroys.
 #include <functional>
 
 #include "window.hpp"
@@ -363,7 +363,7 @@ TEST_F(TableTest, AnInvalidatedWindowIsBoundBehindItsAccesses) {
   EXPECT_EQ(destroy(region), spec::AdminStatus::kOk);
 }
 
-// In the order of invalidations: what was in flight before has retired.
+// The refusal waits its turn, as any invalidation: until what was in flight before it has retired.
 TEST_F(TableTest, AnInvalidationOfARegionWithWindowsIsRefusedInOrder) {
   EXPECT_EQ(bind(window, {.address = 1000, .length = 10, .rights = 2}), Claim::kClaimed);
   EXPECT_EQ(access(region, 1000, 10, 1), Result::kOk);

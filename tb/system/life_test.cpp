@@ -456,7 +456,8 @@ void one_send(const Param& param, bool invalidates) {
         h.until("the end", [&] { return done; });
         h.follow_disconnect(e);
       });
-  // Of either page: steps 2, 5, 10, 12, 21, and the last write. The sender's completion may come before or after the receiver's.
+  // Of either page: steps 2, 5, 10, 12, 21, and the last write. The sender's completion may come
+  // before or after the receiver's.
   std::vector<std::string> chain = {
       push ? "push" : "doorbell", "read WQE", "read payload", "llp_tx", "write placed",
       "write receive CQE"};

@@ -163,8 +163,8 @@ TEST_P(MwTest, IsReadChangedAndFlushed) {
   });
 }
 
-/// One post: the old key is invalidated, the window bound under the next one, and that is told. The
-/// bind waits until the entry has drained.
+/// One post of three requests: invalidate the old key, bind the window under the next key, tell the
+/// peer that key. The bind waits until nothing through the window is in flight.
 TEST_P(MwTest, IsInvalidatedByItsOwnerAndBoundInOnePost) {
   for (const MwType type : {IBV_MW_TYPE_1, IBV_MW_TYPE_2}) {
     SCOPED_TRACE(static_cast<unsigned>(type));

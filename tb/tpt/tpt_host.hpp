@@ -3,7 +3,8 @@
 //
 //   Host<D> h(dut, world);
 //   Kept k = h.keep(3, 4, 64);      h.reg(k, key, Host<D>::region(k, 16, 12, rng));
-//   Window w = h.window(5, 1);      h.bind(w, key, {.address = .., .length = .., .lkey = ..}, base);
+//   Window w = h.window(5, 1);      h.bind(w, key, {.address = .., .length = .., .lkey = ..},
+//                                          base);
 #pragma once
 
 #include <algorithm>
@@ -248,6 +249,24 @@ class Host {
   D& d_;
   TptWorld<D>& w_;
   uint64_t next_list_ = 0x7000'0000'0000;
+};
+
+/// A test that runs at each pace of the streams, in a new world each time.
+template <class D>
+class HostTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kKey = 0xfedcba9876543210;
+  D dut;
+
+  template <class F>
+  void worlds(F body) {
+    each_pace([&](Pace p) {
+      dut.restart(p);
+      TptWorld<D> w(dut, kKey, test_rng("world"));
+      Host<D> h(dut, w);
+      body(w, h);
+    });
+  }
 };
 
 }  // namespace rnic::tb

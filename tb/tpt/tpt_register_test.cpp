@@ -26,22 +26,9 @@ using spec::AdminStatus;
 using spec::RdStatus;
 using spec::TptResult;
 
-constexpr uint64_t kKey = 0xfedcba9876543210;
-
 template <class D>
-class TptRegister : public testing::Test {
+class TptRegister : public HostTest<D> {
  protected:
-  D dut;
-
-  template <class F>
-  void worlds(F body) {
-    each_pace([&](Pace p) {
-      dut.restart(p);
-      TptWorld<D> w(dut, kKey, test_rng("world"));
-      Host<D> h(dut, w);
-      body(w, h);
-    });
-  }
   /// Bytes at both ends of a region, and somewhere in it, for every client.
   static void use(TptWorld<D>& w, uint32_t stag, const Region& r, uint16_t qpn) {
     const auto n = static_cast<uint32_t>(std::min<uint64_t>(r.length, 9000));
@@ -56,7 +43,7 @@ class TptRegister : public testing::Test {
   }
   /// Long enough for all that waits for nothing.
   void wait(Host<D>& h) {
-    for (unsigned c = 0; c < 400 * dut.patience(); ++c) h.step();
+    for (unsigned c = 0; c < 400 * this->dut.patience(); ++c) h.step();
   }
 };
 using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModelDut<false>,

@@ -26,7 +26,6 @@ using spec::BindOperands;
 using spec::SqLocalDone;
 using spec::TptResult;
 
-constexpr uint64_t kKey = 0x1122334455667788;
 constexpr uint16_t kMwBind = spec::kAccessMwBind, kInv = spec::kAccessRemoteInvalidate;
 constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;
 constexpr SqLocalDone kRefused{.qpn = 5, .slot = 9, .result = TptResult::kBind};
@@ -46,19 +45,8 @@ Region scattered(uint32_t pbl_base = 0, uint64_t high = 0) {
 }
 
 template <class D>
-class TptWindow : public testing::Test {
+class TptWindow : public HostTest<D> {
  protected:
-  D dut;
-
-  template <class F>
-  void worlds(F body) {
-    each_pace([&](Pace p) {
-      dut.restart(p);
-      TptWorld<D> w(dut, kKey, test_rng("world"));
-      Host<D> h(dut, w);
-      body(w, h);
-    });
-  }
   /// All clients try the first, the last and no byte of what the STag had, and bytes around it.
   static void probe(TptWorld<D>& w, uint32_t stag, const Region& r) {
     ask(w, stag, r);
@@ -68,7 +56,7 @@ class TptWindow : public testing::Test {
   void probe_beside(TptWorld<D>& w, uint32_t stag, const Region& r) {
     const auto tx = std::exchange(w.tx_held, {}), rx = std::exchange(w.rx_held, {});
     ask(w, stag, r);
-    for (unsigned c = 0; c < 400 * dut.patience(); ++c) dut.advance();
+    for (unsigned c = 0; c < 400 * this->dut.patience(); ++c) this->dut.advance();
     w.finish(true, false);
     w.tx_held = tx;
     w.rx_held = rx;
@@ -372,7 +360,7 @@ TYPED_TEST(TptWindow, ReBindWaitsForWhatIsInFlight) {
       for (unsigned c = 0; c < 300; ++c) h.step();
       this->probe_beside(w, old, was);  // closed now
       EXPECT_TRUE(d.sq_local_done.empty()) << "answered while the window is in use";
-      // The region has no window any more; but what is in flight uses its pages.
+      // No window is bound to the region any more, but extents in flight still use its pages.
       if (i == 4) {
         w.destroy_begin(first);
         EXPECT_EQ(w.answered().status, AdminStatus::kInProgress);
