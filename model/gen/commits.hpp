@@ -878,36 +878,40 @@ struct QpRetireCommit {
   }
 };
 
-/// A rq_take_req is answered.
+/// A rq_take_req is answered. limit: the take has reached the limit of its SRQ.
 /// architecture 10
 /// tap_qp_rq_take in u_qp.u_rq_fetch.
 struct QpRqTakeCommit {
   uint16_t qpn = 0;  // 16 bits
   RqTake result{};
+  uint8_t limit = 0;  // 1 bit
 
   static constexpr std::string_view kName = "qp_rq_take";
-  static constexpr size_t kBits = 19;
-  static constexpr size_t kValidBit = 18;
+  static constexpr size_t kBits = 20;
+  static constexpr size_t kValidBit = 19;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpRqTakeCommit&, const QpRqTakeCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<18, 1>(w.data(), 1);
-    base::put_bits<2, 16>(w.data(), qpn);
-    base::put_bits<0, 2>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<19, 1>(w.data(), 1);
+    base::put_bits<3, 16>(w.data(), qpn);
+    base::put_bits<1, 2>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<0, 1>(w.data(), limit);
     return w;
   }
   static QpRqTakeCommit from_words(const uint32_t* w) {
     QpRqTakeCommit s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<2, 16>(w));
-    s.result = static_cast<RqTake>(base::get_bits<0, 2>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<3, 16>(w));
+    s.result = static_cast<RqTake>(base::get_bits<1, 2>(w));
+    s.limit = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " result={}", to_string(result));
+    fmt::format_to(std::back_inserter(s), " limit={}", limit);
     return s;
   }
 };

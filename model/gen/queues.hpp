@@ -124,7 +124,7 @@ constexpr std::string_view to_string(QpState v) {
 enum class AdminOpcode : uint8_t {
   kNop = 0x0,  // Answers ok.
   kCreatePd = 0x1,  // Object is the PD's number.
-  kDestroyPd = 0x2,  // Fails in_use while a QP or region belongs to it.
+  kDestroyPd = 0x2,  // Fails in_use while a QP, SRQ or region belongs to it.
   kCreateEq = 0x8,  // Object is the EQ's number. admin_ring_args.
   kDestroyEq = 0x9,  // Fails in_use while a CQ reports to it.
   kCreateCq = 0x10,  // admin_ring_args.
@@ -135,6 +135,9 @@ enum class AdminOpcode : uint8_t {
   kModifyQp = 0x19,  // admin_modify_args; to rts, closing or error.
   kQueryQp = 0x1a,  // Result: state, cause, indices.
   kDestroyQp = 0x1b,  // Allowed in idle and, once drained, in error; else in_use.
+  kCreateSrq = 0x1c,  // admin_srq_args. Object is a number of the QPs' space: a shared receive queue is a QP without a send queue.
+  kModifySrq = 0x1d,  // admin_limit_args: arms the limit event.
+  kDestroySrq = 0x1e,  // Fails in_use while a QP takes its receives from it.
   kCreateMr = 0x20,  // admin_mr_args; object is the table slot. Result: the STag.
   kQueryMr = 0x21,  // Object is the STag. Result: rights, PD, length.
   kDestroyMr = 0x22,  // Object is the STag. Answered once nothing through it is in flight. in_use: memory windows are bound to it.
@@ -148,14 +151,14 @@ enum class AdminOpcode : uint8_t {
   kConnAbort = 0x37,  // Abort; also for a connection that a QP has taken: its QP fails.
   kConnRelease = 0x38,  // The number may be reused. Only when closed, reset or failed and no QP holds it; else in_use.
 };
-inline constexpr std::array<AdminOpcode, 25> kAllAdminOpcode = {{
+inline constexpr std::array<AdminOpcode, 28> kAllAdminOpcode = {{
     AdminOpcode::kNop, AdminOpcode::kCreatePd, AdminOpcode::kDestroyPd, AdminOpcode::kCreateEq,
     AdminOpcode::kDestroyEq, AdminOpcode::kCreateCq, AdminOpcode::kQueryCq, AdminOpcode::kDestroyCq,
     AdminOpcode::kModifyCq, AdminOpcode::kCreateQp, AdminOpcode::kModifyQp, AdminOpcode::kQueryQp,
-    AdminOpcode::kDestroyQp, AdminOpcode::kCreateMr, AdminOpcode::kQueryMr, AdminOpcode::kDestroyMr,
-    AdminOpcode::kConnListen, AdminOpcode::kConnUnlisten, AdminOpcode::kConnConnect, AdminOpcode::kConnQuery,
-    AdminOpcode::kConnGive, AdminOpcode::kConnSend, AdminOpcode::kConnClose, AdminOpcode::kConnAbort,
-    AdminOpcode::kConnRelease}};
+    AdminOpcode::kDestroyQp, AdminOpcode::kCreateSrq, AdminOpcode::kModifySrq, AdminOpcode::kDestroySrq,
+    AdminOpcode::kCreateMr, AdminOpcode::kQueryMr, AdminOpcode::kDestroyMr, AdminOpcode::kConnListen,
+    AdminOpcode::kConnUnlisten, AdminOpcode::kConnConnect, AdminOpcode::kConnQuery, AdminOpcode::kConnGive,
+    AdminOpcode::kConnSend, AdminOpcode::kConnClose, AdminOpcode::kConnAbort, AdminOpcode::kConnRelease}};
 constexpr std::string_view to_string(AdminOpcode v) {
   switch (v) {
     case AdminOpcode::kNop: return "nop";
@@ -171,6 +174,9 @@ constexpr std::string_view to_string(AdminOpcode v) {
     case AdminOpcode::kModifyQp: return "modify_qp";
     case AdminOpcode::kQueryQp: return "query_qp";
     case AdminOpcode::kDestroyQp: return "destroy_qp";
+    case AdminOpcode::kCreateSrq: return "create_srq";
+    case AdminOpcode::kModifySrq: return "modify_srq";
+    case AdminOpcode::kDestroySrq: return "destroy_srq";
     case AdminOpcode::kCreateMr: return "create_mr";
     case AdminOpcode::kQueryMr: return "query_mr";
     case AdminOpcode::kDestroyMr: return "destroy_mr";
@@ -193,7 +199,7 @@ constexpr std::string_view to_string(AdminOpcode v) {
 enum class EqeType : uint8_t {
   kCompletion = 0x1,  // Object is a CQ: armed, and a completion followed. One event per arming.
   kCqError = 0x2,  // Object is a CQ that overran.
-  kQp = 0x3,  // Object is a QP whose state changed without the driver's asking.
+  kQp = 0x3,  // Object is a QP whose state changed without the driver's asking, or an SRQ whose limit was reached.
   kConnection = 0x4,  // Object is a connection: incoming, established, bytes waiting, closed, reset, failed.
 };
 inline constexpr std::array<EqeType, 4> kAllEqeType = {{
@@ -241,7 +247,7 @@ constexpr std::string_view to_string(ConnState v) {
 /// architecture 4 (Doorbell)
 enum class DoorbellKind : uint8_t {
   kSq = 0x0,  // Offset 0x000: index is the SQ's producer index, in 64-byte units.
-  kRq = 0x1,  // Offset 0x008: index is the RQ's producer index.
+  kRq = 0x1,  // Offset 0x008: index is the producer index of the QP's RQ, or of the SRQ.
   kCq = 0x2,  // Offset 0x010: index is the CQ's consumer index.
   kCqArm = 0x3,  // Offset 0x018: the same, and arm; flag bit 0: solicited only.
   kPush = 0x4,  // Offset 0x100 (first 64 bytes of a WQE) and 0x140 (its second), in either order: sq, with the WQE.
@@ -652,11 +658,14 @@ struct BindOperands {
   }
 };
 
-/// A receive WQE. The buffer is the SGEs one after the other.
+/// A receive WQE. The buffer is the SGEs one after the other. tag: in an SRQ, what its completion
+/// has as index, since receives of several QPs complete in any order; else not looked at.
 /// architecture 4 (Queue formats)
 struct RqWqe {
   uint8_t num_sge = 0;  // 4 bits
-  uint64_t reserved0 = 0;  // 60 bits
+  uint32_t reserved0 = 0;  // 28 bits
+  uint16_t tag = 0;  // 16 bits
+  uint16_t reserved2 = 0;  // 16 bits
   uint64_t reserved1 = 0;  // 64 bits
   WqeSge sge0{};
   WqeSge sge1{};
@@ -670,7 +679,9 @@ struct RqWqe {
   [[nodiscard]] Words to_words() const {
     Words w{};
     base::put_bits<0, 4>(w.data(), num_sge);
-    base::put_bits<4, 60>(w.data(), reserved0);
+    base::put_bits<4, 28>(w.data(), reserved0);
+    base::put_bits<32, 16>(w.data(), tag);
+    base::put_bits<48, 16>(w.data(), reserved2);
     base::put_bits<64, 64>(w.data(), reserved1);
     base::put_words<128, 128>(w.data(), sge0.to_words().data());
     base::put_words<256, 128>(w.data(), sge1.to_words().data());
@@ -680,7 +691,9 @@ struct RqWqe {
   static RqWqe from_words(const uint32_t* w) {
     RqWqe s;
     s.num_sge = static_cast<uint8_t>(base::get_bits<0, 4>(w));
-    s.reserved0 = static_cast<uint64_t>(base::get_bits<4, 60>(w));
+    s.reserved0 = static_cast<uint32_t>(base::get_bits<4, 28>(w));
+    s.tag = static_cast<uint16_t>(base::get_bits<32, 16>(w));
+    s.reserved2 = static_cast<uint16_t>(base::get_bits<48, 16>(w));
     s.reserved1 = static_cast<uint64_t>(base::get_bits<64, 64>(w));
     s.sge0 = WqeSge::from_words(base::get_words<128, 128>(w).data());
     s.sge1 = WqeSge::from_words(base::get_words<256, 128>(w).data());
@@ -699,6 +712,8 @@ struct RqWqe {
     std::string s;
     fmt::format_to(std::back_inserter(s), "num_sge={}", num_sge);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    fmt::format_to(std::back_inserter(s), " tag={}", tag);
+    if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
     if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
     fmt::format_to(std::back_inserter(s), " sge0={{{}}}", sge0.describe());
     fmt::format_to(std::back_inserter(s), " sge1={{{}}}", sge1.describe());
@@ -709,7 +724,8 @@ struct RqWqe {
 
 /// A completion. The phase bit is 1 on the first pass over the ring and flips with each. index: of
 /// the WQE's first unit; in a wr_flush_err entry one past the last unit flushed, so one entry
-/// flushes many. with_inv: the receive invalidated the STag in the low half of immediate.
+/// flushes many. Of a receive from an SRQ: the WQE's tag, also in a wr_flush_err entry, which
+/// flushes that one. with_inv: the receive invalidated the STag in the low half of immediate.
 /// architecture 4 (Queue formats)
 struct Cqe {
   uint32_t qpn = 0;  // 24 bits
@@ -1022,7 +1038,8 @@ struct AdminRingArgs {
 };
 
 /// create_qp. Rings of 2^log 64-byte units, 4 to 32768. privileged: may register memory, whose page
-/// addresses are bus addresses.
+/// addresses are bus addresses. has_srq: receives come from SRQ srq of the same PD; rq_base and
+/// log_rq are 0.
 /// architecture 4
 struct AdminQpArgs {
   uint16_t pd = 0;  // 16 bits
@@ -1034,7 +1051,10 @@ struct AdminQpArgs {
   uint8_t log_sq = 0;  // 8 bits
   uint8_t log_rq = 0;  // 8 bits
   uint8_t privileged = 0;  // 1 bit
-  uint64_t reserved0 = 0;  // 47 bits
+  uint8_t has_srq = 0;  // 1 bit
+  uint16_t reserved0 = 0;  // 14 bits
+  uint16_t srq = 0;  // 16 bits
+  uint16_t reserved2 = 0;  // 16 bits
   std::array<uint8_t, 24> reserved1{};
 
   static constexpr std::string_view kName = "admin_qp_args";
@@ -1053,7 +1073,10 @@ struct AdminQpArgs {
     base::put_bits<192, 8>(w.data(), log_sq);
     base::put_bits<200, 8>(w.data(), log_rq);
     base::put_bits<208, 1>(w.data(), privileged);
-    base::put_bits<209, 47>(w.data(), reserved0);
+    base::put_bits<209, 1>(w.data(), has_srq);
+    base::put_bits<210, 14>(w.data(), reserved0);
+    base::put_bits<224, 16>(w.data(), srq);
+    base::put_bits<240, 16>(w.data(), reserved2);
     base::put_bytes<256, 192>(w.data(), reserved1.data());
     return w;
   }
@@ -1068,7 +1091,10 @@ struct AdminQpArgs {
     s.log_sq = static_cast<uint8_t>(base::get_bits<192, 8>(w));
     s.log_rq = static_cast<uint8_t>(base::get_bits<200, 8>(w));
     s.privileged = static_cast<uint8_t>(base::get_bits<208, 1>(w));
-    s.reserved0 = static_cast<uint64_t>(base::get_bits<209, 47>(w));
+    s.has_srq = static_cast<uint8_t>(base::get_bits<209, 1>(w));
+    s.reserved0 = static_cast<uint16_t>(base::get_bits<210, 14>(w));
+    s.srq = static_cast<uint16_t>(base::get_bits<224, 16>(w));
+    s.reserved2 = static_cast<uint16_t>(base::get_bits<240, 16>(w));
     base::get_bytes<256, 192>(w, s.reserved1.data());
     return s;
   }
@@ -1091,8 +1117,127 @@ struct AdminQpArgs {
     fmt::format_to(std::back_inserter(s), " log_sq={}", log_sq);
     fmt::format_to(std::back_inserter(s), " log_rq={}", log_rq);
     fmt::format_to(std::back_inserter(s), " privileged={}", privileged);
+    fmt::format_to(std::back_inserter(s), " has_srq={}", has_srq);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    fmt::format_to(std::back_inserter(s), " srq={}", srq);
+    if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
     if (reserved1 != decltype(reserved1){}) fmt::format_to(std::back_inserter(s), " reserved1={}", base::short_hex(reserved1));
+    return s;
+  }
+};
+
+/// create_srq. A ring of 2^log_size receive WQEs, 4 to 32768, at base. Its fields lie where
+/// admin_qp_args has those of the receive queue.
+/// architecture 4
+struct AdminSrqArgs {
+  uint16_t pd = 0;  // 16 bits
+  uint16_t page = 0;  // 16 bits
+  uint32_t reserved0 = 0;  // 32 bits
+  uint64_t reserved1 = 0;  // 64 bits
+  uint64_t base = 0;  // 64 bits
+  uint8_t reserved2 = 0;  // 8 bits
+  uint8_t log_size = 0;  // 8 bits
+  uint64_t reserved3 = 0;  // 48 bits
+  std::array<uint8_t, 24> reserved4{};
+
+  static constexpr std::string_view kName = "admin_srq_args";
+  static constexpr size_t kBits = 448;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AdminSrqArgs&, const AdminSrqArgs&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), pd);
+    base::put_bits<16, 16>(w.data(), page);
+    base::put_bits<32, 32>(w.data(), reserved0);
+    base::put_bits<64, 64>(w.data(), reserved1);
+    base::put_bits<128, 64>(w.data(), base);
+    base::put_bits<192, 8>(w.data(), reserved2);
+    base::put_bits<200, 8>(w.data(), log_size);
+    base::put_bits<208, 48>(w.data(), reserved3);
+    base::put_bytes<256, 192>(w.data(), reserved4.data());
+    return w;
+  }
+  static AdminSrqArgs from_words(const uint32_t* w) {
+    AdminSrqArgs s;
+    s.pd = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.page = static_cast<uint16_t>(base::get_bits<16, 16>(w));
+    s.reserved0 = static_cast<uint32_t>(base::get_bits<32, 32>(w));
+    s.reserved1 = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.base = static_cast<uint64_t>(base::get_bits<128, 64>(w));
+    s.reserved2 = static_cast<uint8_t>(base::get_bits<192, 8>(w));
+    s.log_size = static_cast<uint8_t>(base::get_bits<200, 8>(w));
+    s.reserved3 = static_cast<uint64_t>(base::get_bits<208, 48>(w));
+    base::get_bytes<256, 192>(w, s.reserved4.data());
+    return s;
+  }
+  static constexpr size_t kBytes = 56;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static AdminSrqArgs unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " page={}", page);
+    if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
+    fmt::format_to(std::back_inserter(s), " base={}", base);
+    if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
+    fmt::format_to(std::back_inserter(s), " log_size={}", log_size);
+    if (reserved3 != 0) fmt::format_to(std::back_inserter(s), " reserved3={}", reserved3);
+    if (reserved4 != decltype(reserved4){}) fmt::format_to(std::back_inserter(s), " reserved4={}", base::short_hex(reserved4));
+    return s;
+  }
+};
+
+/// modify_srq. The next take that leaves fewer than limit WQEs in the SRQ makes one event, and no
+/// later one does. 0: none.
+/// architecture 4; rdma-core libibverbs/verbs.h struct ibv_srq_attr
+struct AdminLimitArgs {
+  uint16_t limit = 0;  // 16 bits
+  uint64_t reserved0 = 0;  // 48 bits
+  uint64_t reserved1 = 0;  // 64 bits
+  std::array<uint8_t, 40> reserved2{};
+
+  static constexpr std::string_view kName = "admin_limit_args";
+  static constexpr size_t kBits = 448;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AdminLimitArgs&, const AdminLimitArgs&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), limit);
+    base::put_bits<16, 48>(w.data(), reserved0);
+    base::put_bits<64, 64>(w.data(), reserved1);
+    base::put_bytes<128, 320>(w.data(), reserved2.data());
+    return w;
+  }
+  static AdminLimitArgs from_words(const uint32_t* w) {
+    AdminLimitArgs s;
+    s.limit = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.reserved0 = static_cast<uint64_t>(base::get_bits<16, 48>(w));
+    s.reserved1 = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    base::get_bytes<128, 320>(w, s.reserved2.data());
+    return s;
+  }
+  static constexpr size_t kBytes = 56;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static AdminLimitArgs unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "limit={}", limit);
+    if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
+    if (reserved2 != decltype(reserved2){}) fmt::format_to(std::back_inserter(s), " reserved2={}", base::short_hex(reserved2));
     return s;
   }
 };

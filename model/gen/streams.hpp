@@ -173,7 +173,7 @@ constexpr std::string_view to_string(QpOp v) {
 enum class RqTake : uint8_t {
   kEmpty = 0x0,  // No receive WQE is posted: the message has no buffer.
   kOk = 0x1,  // The WQE.
-  kFailed = 0x2,  // The read of the ring that the take waited for failed. Only the WQE's index is valid.
+  kFailed = 0x2,  // The read of the ring that the take waited for failed. Only the WQE's index is valid; with shared, not even that, and the WQE stays in the SRQ.
   kMalformed = 0x3,  // More than 3 SGEs, or a reserved bit set. Only the WQE's index is valid.
 };
 inline constexpr std::array<RqTake, 4> kAllRqTake = {{
@@ -473,7 +473,7 @@ struct PcieCfg {
   }
 };
 
-/// A receive WQE as ddp keeps it.
+/// A receive WQE as ddp keeps it. index: in the ring; of an SRQ's WQE its tag.
 /// architecture 4
 struct RecvWqe {
   uint16_t index = 0;  // 16 bits
@@ -1641,7 +1641,7 @@ struct AdminWr {
   }
 };
 
-/// create, modify, query, destroy_qp.
+/// create, modify, query, destroy_qp; create, modify, destroy_srq.
 /// architecture 4
 /// From admin to qp.
 using QpCmd = Cmd;
@@ -2071,33 +2071,37 @@ struct RqTakeReq {
 };
 
 /// In order. A take that is not empty uses up the WQE: failed and malformed end the receive with
-/// that index in its own status.
+/// that index in its own status. shared: the QP takes from an SRQ.
 /// architecture 5
 /// From qp to ddp.
 struct RqTakeRsp {
   RqTake result{};
+  uint8_t shared = 0;  // 1 bit
   RecvWqe wqe{};
 
   static constexpr std::string_view kName = "rq_take_rsp";
-  static constexpr size_t kBits = 404;
+  static constexpr size_t kBits = 405;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RqTakeRsp&, const RqTakeRsp&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<402, 2>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<403, 2>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<402, 1>(w.data(), shared);
     base::put_words<0, 402>(w.data(), wqe.to_words().data());
     return w;
   }
   static RqTakeRsp from_words(const uint32_t* w) {
     RqTakeRsp s;
-    s.result = static_cast<RqTake>(base::get_bits<402, 2>(w));
+    s.result = static_cast<RqTake>(base::get_bits<403, 2>(w));
+    s.shared = static_cast<uint8_t>(base::get_bits<402, 1>(w));
     s.wqe = RecvWqe::from_words(base::get_words<0, 402>(w).data());
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "result={}", to_string(result));
+    fmt::format_to(std::back_inserter(s), " shared={}", shared);
     fmt::format_to(std::back_inserter(s), " wqe={{{}}}", wqe.describe());
     return s;
   }
@@ -2135,7 +2139,7 @@ struct CqeReq {
   }
 };
 
-/// A QP has an event.
+/// A QP has an event, or an SRQ its limit event.
 /// architecture 4
 /// From qp to cq.
 struct QpAsync {
@@ -2929,7 +2933,8 @@ struct RxVerdict {
 };
 
 /// Placed, and to be reported: a receive (index, byte_len, status; immediate) or a Read, Flush or
-/// Atomic Write (slot).
+/// Atomic Write (slot). A WQE that was taken from an SRQ is always reported, with wr_flush_err if
+/// its message does not end.
 /// architecture 5
 /// From ddp to qp.
 struct RxDone {

@@ -128,6 +128,9 @@ package iwarp_pkg;
     CmdModifyQp = 8'h19,
     CmdQueryQp = 8'h1a,
     CmdDestroyQp = 8'h1b,
+    CmdCreateSrq = 8'h1c,
+    CmdModifySrq = 8'h1d,
+    CmdDestroySrq = 8'h1e,
     CmdCreateMr = 8'h20,
     CmdQueryMr = 8'h21,
     CmdDestroyMr = 8'h22,
@@ -567,7 +570,8 @@ package iwarp_pkg;
     logic [63:0] address;
   } bind_operands_t;
 
-  // A receive WQE. The buffer is the SGEs one after the other.
+  // A receive WQE. The buffer is the SGEs one after the other. tag: in an SRQ, what its completion
+  // has as index, since receives of several QPs complete in any order; else not looked at.
   //   architecture 4 (Queue formats)
   localparam int unsigned RqWqeWidth = 512;
   typedef struct packed {
@@ -575,13 +579,16 @@ package iwarp_pkg;
     wqe_sge_t sge1;
     wqe_sge_t sge0;
     logic [63:0] reserved1;
-    logic [59:0] reserved0;
+    logic [15:0] reserved2;
+    logic [15:0] tag;
+    logic [27:0] reserved0;
     logic [3:0] num_sge;
   } rq_wqe_t;
 
   // A completion. The phase bit is 1 on the first pass over the ring and flips with each. index: of
   // the WQE's first unit; in a wr_flush_err entry one past the last unit flushed, so one entry
-  // flushes many. with_inv: the receive invalidated the STag in the low half of immediate.
+  // flushes many. Of a receive from an SRQ: the WQE's tag, also in a wr_flush_err entry, which
+  // flushes that one. with_inv: the receive invalidated the STag in the low half of immediate.
   //   architecture 4 (Queue formats)
   localparam int unsigned CqeWidth = 256;
   typedef struct packed {
@@ -652,12 +659,16 @@ package iwarp_pkg;
   } admin_ring_args_t;
 
   // create_qp. Rings of 2^log 64-byte units, 4 to 32768. privileged: may register memory, whose
-  // page addresses are bus addresses.
+  // page addresses are bus addresses. has_srq: receives come from SRQ srq of the same PD; rq_base
+  // and log_rq are 0.
   //   architecture 4
   localparam int unsigned AdminQpArgsWidth = 448;
   typedef struct packed {
     logic [191:0] reserved1;
-    logic [46:0] reserved0;
+    logic [15:0] reserved2;
+    logic [15:0] srq;
+    logic [13:0] reserved0;
+    logic has_srq;
     logic privileged;
     logic [7:0] log_rq;
     logic [7:0] log_sq;
@@ -668,6 +679,33 @@ package iwarp_pkg;
     logic [15:0] page;
     logic [15:0] pd;
   } admin_qp_args_t;
+
+  // create_srq. A ring of 2^log_size receive WQEs, 4 to 32768, at base. Its fields lie where
+  // admin_qp_args has those of the receive queue.
+  //   architecture 4
+  localparam int unsigned AdminSrqArgsWidth = 448;
+  typedef struct packed {
+    logic [191:0] reserved4;
+    logic [47:0] reserved3;
+    logic [7:0] log_size;
+    logic [7:0] reserved2;
+    logic [63:0] base;
+    logic [63:0] reserved1;
+    logic [31:0] reserved0;
+    logic [15:0] page;
+    logic [15:0] pd;
+  } admin_srq_args_t;
+
+  // modify_srq. The next take that leaves fewer than limit WQEs in the SRQ makes one event, and no
+  // later one does. 0: none.
+  //   architecture 4; rdma-core libibverbs/verbs.h struct ibv_srq_attr
+  localparam int unsigned AdminLimitArgsWidth = 448;
+  typedef struct packed {
+    logic [319:0] reserved2;
+    logic [63:0] reserved1;
+    logic [47:0] reserved0;
+    logic [15:0] limit;
+  } admin_limit_args_t;
 
   // modify_qp. For rts: the connection, what was agreed in MPA start-up, the QP's share of the IRD
   // and ORD pools (first slot and count), and up to 532 last streaming bytes (the Reply), which
@@ -853,7 +891,7 @@ package iwarp_pkg;
     logic rcb128;
   } pcie_cfg_t;
 
-  // A receive WQE as ddp keeps it.
+  // A receive WQE as ddp keeps it. index: in the ring; of an SRQ's WQE its tag.
   //   architecture 4
   localparam int unsigned RecvWqeWidth = 402;
   typedef struct packed {
@@ -1332,7 +1370,7 @@ package iwarp_pkg;
     logic [511:0] data;
   } admin_wr_t;
 
-  // create, modify, query, destroy_qp.
+  // create, modify, query, destroy_qp; create, modify, destroy_srq.
   //   architecture 4
   //   from admin to qp
   localparam int unsigned QpCmdWidth = 488;
@@ -1594,12 +1632,13 @@ package iwarp_pkg;
   } rq_take_req_t;
 
   // In order. A take that is not empty uses up the WQE: failed and malformed end the receive with
-  // that index in its own status.
+  // that index in its own status. shared: the QP takes from an SRQ.
   //   architecture 5
   //   from qp to ddp
-  localparam int unsigned RqTakeRspWidth = 404;
+  localparam int unsigned RqTakeRspWidth = 405;
   typedef struct packed {
     rq_take_e result;
+    logic shared;
     recv_wqe_t wqe;
   } rq_take_rsp_t;
 
@@ -1612,7 +1651,7 @@ package iwarp_pkg;
     cqe_t entry;
   } cqe_req_t;
 
-  // A QP has an event.
+  // A QP has an event, or an SRQ its limit event.
   //   architecture 4
   //   from qp to cq
   localparam int unsigned QpAsyncWidth = 16;
@@ -1933,7 +1972,8 @@ package iwarp_pkg;
   } rx_verdict_t;
 
   // Placed, and to be reported: a receive (index, byte_len, status; immediate) or a Read, Flush or
-  // Atomic Write (slot).
+  // Atomic Write (slot). A WQE that was taken from an SRQ is always reported, with wr_flush_err if
+  // its message does not end.
   //   architecture 5
   //   from ddp to qp
   localparam int unsigned RxDoneWidth = 148;
@@ -2470,14 +2510,15 @@ package iwarp_pkg;
     logic [7:0] slot;
   } qp_retire_commit_t;
 
-  // A rq_take_req is answered.
+  // A rq_take_req is answered. limit: the take has reached the limit of its SRQ.
   //   architecture 10
   //   tap_qp_rq_take in u_qp.u_rq_fetch; simulation only
-  localparam int unsigned QpRqTakeCommitWidth = 19;
+  localparam int unsigned QpRqTakeCommitWidth = 20;
   typedef struct packed {
     logic valid;
     logic [15:0] qpn;
     rq_take_e result;
+    logic limit;
   } qp_rq_take_commit_t;
 
   // The next WQE of this QP is taken: its keys are answered, its place in the window is written.
