@@ -7,7 +7,7 @@
 //     -> create_qp: if one of its CQs has overrun, destroy the QP again
 //     -> destroy_qp, modify_qp to error: query cq; its response proves that the QP's completions
 //        are written
-//     -> up to 4 changes of the tables, each a read and a write -> bytes in (conn_give) -> response
+//     -> up to 5 changes of the tables, each a read and a write -> bytes in (conn_give) -> response
 //
 // Invariants:
 //  1. No state changes before all possible checks have passed. If the unit refuses the command, the
@@ -99,19 +99,20 @@ module admin_exec (
   admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged), .refs_ok_o(refs_ok), .args_ok_o(args_ok));
 
   // --- what kind of command
-  logic is_pd, is_eq, is_cq, is_qp, is_mr, is_conn, is_create, is_destroy, to_rts, ends_qp, has_stream, has_unit;
+  logic is_pd, is_eq, is_cq, is_qp, is_srq, is_mr, is_conn, is_create, is_destroy, to_rts, ends_qp, has_stream, has_unit;
   logic [7:0] op;
   assign op         = cmd_q.opcode;
   assign is_pd      = op[7:3] == 5'h00 && op != iwarp_pkg::CmdNop;
   assign is_eq      = op[7:3] == 5'h01;
   assign is_cq      = op[7:3] == 5'h02;
-  assign is_qp      = op[7:3] == 5'h03;
+  assign is_qp      = op[7:3] == 5'h03;                 // and SRQs
+  assign is_srq     = op[7:2] == 6'h07;
   assign is_mr      = op[7:3] == 5'h04;
   assign is_conn    = op[7:4] == 4'h3;
   assign is_create  = op == iwarp_pkg::CmdCreatePd || op == iwarp_pkg::CmdCreateEq || op == iwarp_pkg::CmdCreateCq ||
-                      op == iwarp_pkg::CmdCreateQp;
+                      op == iwarp_pkg::CmdCreateQp || op == iwarp_pkg::CmdCreateSrq;
   assign is_destroy = op == iwarp_pkg::CmdDestroyPd || op == iwarp_pkg::CmdDestroyEq || op == iwarp_pkg::CmdDestroyCq ||
-                      op == iwarp_pkg::CmdDestroyQp;
+                      op == iwarp_pkg::CmdDestroyQp || op == iwarp_pkg::CmdDestroySrq;
   assign to_rts     = op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsRts);
   assign ends_qp    = op == iwarp_pkg::CmdDestroyQp || (op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsError));
   assign has_stream = (to_rts && mod.stream_length != '0) || op == iwarp_pkg::CmdConnSend;
@@ -123,32 +124,44 @@ module admin_exec (
   logic pd_exists, eq_exists, cq_exists, qp_exists;
   logic [UseW-1:0] pd_uses, eq_uses, cq_uses, uses_w;
   logic [5:0]  cq_eq, cq_eq_w;
-  logic [15:0] qp_pd, qp_send, qp_recv;
+  typedef struct packed {
+    logic        is_srq;
+    logic        has_srq;
+    logic [15:0] srq;
+    logic [15:0] pd;
+    logic [15:0] send_cq;   // of an SRQ {send_cq, recv_cq} are its uses
+    logic [15:0] recv_cq;
+  } refs_t;
+  refs_t qp_refs, qp_refs_w;
   admin_tables u_tables (
     .clk_i, .rst_ni, .busy_o(tables_busy), .re_i(re), .pd_i(pd_at), .eq_i(eq_at), .cq_i(cq_at), .qp_i(qp_at),
     .pd_exists_o(pd_exists), .pd_uses_o(pd_uses), .eq_exists_o(eq_exists), .eq_uses_o(eq_uses), .cq_exists_o(cq_exists),
-    .cq_eq_o(cq_eq), .cq_uses_o(cq_uses), .qp_exists_o(qp_exists), .qp_pd_o(qp_pd), .qp_send_cq_o(qp_send), .qp_recv_cq_o(qp_recv),
+    .cq_eq_o(cq_eq), .cq_uses_o(cq_uses), .qp_exists_o(qp_exists), .qp_refs_o(qp_refs),
     .pd_we_i(pd_we), .eq_we_i(eq_we), .cq_we_i(cq_we), .qp_we_i(qp_we), .exists_i(exists_w), .uses_i(uses_w), .cq_eq_i(cq_eq_w),
-    .qp_refs_i({qp.pd, qp.send_cq, qp.recv_cq})
+    .qp_refs_i(qp_refs_w)
   );
   assign ready_o = !tables_busy;
 
-  // First read: the object, and the objects that the arguments name. Second: the receive CQ.
+  // First read: the object, and the objects that the arguments name. Second: the receive CQ, the SRQ.
   logic first_pd_q, first_eq_q, first_cq_q, first_qp_q, first_used_q;
   logic [5:0]  old_eq_q;
-  logic [47:0] refs_q;
-  logic        first_uses;
-  assign first_uses = is_pd ? pd_uses != '0 : is_eq ? eq_uses != '0 : is_cq ? cq_uses != '0 : 1'b0;
+  refs_t       refs_q;
+  logic        first_uses, has_srq, srq_there, srq_fits;
+  assign first_uses = is_pd ? pd_uses != '0 : is_eq ? eq_uses != '0 : is_cq ? cq_uses != '0
+                    : is_srq && {qp_refs.send_cq, qp_refs.recv_cq} != '0;
+  assign has_srq   = op == iwarp_pkg::CmdCreateQp && qp.has_srq;
+  assign srq_there = qp_exists && qp_refs.is_srq;
+  assign srq_fits  = !has_srq || qp_refs.pd == qp.pd;
 
   // --- changes: a list for each command, from first to last
-  logic [1:0] change_q;
+  logic [2:0] change_q;
   logic       change_last, add, sub, set_exists, set_gone;
   logic       on_pd, on_eq, on_cq, on_qp;
   logic [15:0] change_at;
   always_comb begin
     {on_pd, on_eq, on_cq, on_qp, add, sub, set_exists, set_gone} = '0;
     change_at   = cmd_q.object[15:0];
-    change_last = change_q == 2'd0;
+    change_last = change_q == 3'd0;
     case (op)
       iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd: begin
         on_pd      = 1'b1;
@@ -161,8 +174,8 @@ module admin_exec (
         set_gone   = is_destroy;
       end
       iwarp_pkg::CmdCreateCq, iwarp_pkg::CmdDestroyCq: begin
-        change_last = change_q == 2'd1;
-        if (change_q == 2'd0) begin
+        change_last = change_q == 3'd1;
+        if (change_q == 3'd0) begin
           on_cq      = 1'b1;
           set_exists = is_create;
           set_gone   = is_destroy;
@@ -174,37 +187,51 @@ module admin_exec (
         end
       end
       iwarp_pkg::CmdModifyCq: begin
-        change_last = change_q == 2'd2;
-        on_cq       = change_q == 2'd0;       // changes only its EQ
-        on_eq       = change_q != 2'd0;
-        sub         = change_q == 2'd1;
-        add         = change_q == 2'd2;
-        if (change_q == 2'd1) change_at = {10'h0, old_eq_q};
-        if (change_q == 2'd2) change_at = {8'h0, ring.eqn};
+        change_last = change_q == 3'd2;
+        on_cq       = change_q == 3'd0;       // changes only its EQ
+        on_eq       = change_q != 3'd0;
+        sub         = change_q == 3'd1;
+        add         = change_q == 3'd2;
+        if (change_q == 3'd1) change_at = {10'h0, old_eq_q};
+        if (change_q == 3'd2) change_at = {8'h0, ring.eqn};
       end
       iwarp_pkg::CmdCreateQp, iwarp_pkg::CmdDestroyQp: begin
-        change_last = change_q == 2'd3;
-        add         = is_create && change_q != 2'd0;
-        sub         = is_destroy && change_q != 2'd0;
+        change_last = change_q == ((is_create ? qp.has_srq : refs_q.has_srq) ? 3'd4 : 3'd3);
+        add         = is_create && change_q != 3'd0;
+        sub         = is_destroy && change_q != 3'd0;
         case (change_q)
-          2'd0: begin
+          3'd0: begin
             on_qp      = 1'b1;
             set_exists = is_create;
             set_gone   = is_destroy;
           end
-          2'd1: begin
+          3'd1: begin
             on_pd     = 1'b1;
-            change_at = is_create ? qp.pd : refs_q[47:32];
+            change_at = is_create ? qp.pd : refs_q.pd;
           end
-          2'd2: begin
+          3'd2: begin
             on_cq     = 1'b1;
-            change_at = is_create ? qp.send_cq : refs_q[31:16];
+            change_at = is_create ? qp.send_cq : refs_q.send_cq;
+          end
+          3'd3: begin
+            on_cq     = 1'b1;
+            change_at = is_create ? qp.recv_cq : refs_q.recv_cq;
           end
           default: begin
-            on_cq     = 1'b1;
-            change_at = is_create ? qp.recv_cq : refs_q[15:0];
+            on_qp     = 1'b1;
+            change_at = is_create ? qp.srq : refs_q.srq;
           end
         endcase
+      end
+      iwarp_pkg::CmdCreateSrq, iwarp_pkg::CmdDestroySrq: begin
+        change_last = change_q == 3'd1;
+        on_qp       = change_q == 3'd0;
+        on_pd       = change_q != 3'd0;
+        set_exists  = is_create && on_qp;
+        set_gone    = is_destroy && on_qp;
+        add         = is_create && on_pd;
+        sub         = is_destroy && on_pd;
+        if (on_pd) change_at = is_create ? qp.pd : refs_q.pd;
       end
       iwarp_pkg::CmdCreateMr: begin
         on_pd     = 1'b1;
@@ -221,9 +248,17 @@ module admin_exec (
   end
   logic [UseW-1:0] uses_now;
   logic            exists_now;
-  assign uses_now   = on_pd ? pd_uses : on_eq ? eq_uses : cq_uses;
-  assign exists_now = on_pd ? pd_exists : on_eq ? eq_exists : cq_exists;
-  assign exists_w   = set_exists || (exists_now && !set_gone && !on_qp);
+  assign uses_now   = on_pd ? pd_uses : on_eq ? eq_uses : on_qp ? {qp_refs.send_cq[3:0], qp_refs.recv_cq} : cq_uses;
+  assign exists_now = on_pd ? pd_exists : on_eq ? eq_exists : on_qp ? qp_exists : cq_exists;
+  assign exists_w   = set_exists || (exists_now && !set_gone);
+  // A new QP or SRQ, or the uses of an SRQ.
+  always_comb begin
+    qp_refs_w = {is_srq, has_srq, qp.srq, qp.pd, qp.send_cq, qp.recv_cq};
+    if (add || sub) begin
+      qp_refs_w = qp_refs;
+      {qp_refs_w.send_cq, qp_refs_w.recv_cq} = 32'(uses_w);
+    end
+  end
   assign uses_w     = (set_exists || set_gone) ? '0 : uses_now + UseW'(add) - UseW'(sub);
   assign cq_eq_w    = (op == iwarp_pkg::CmdCreateCq || op == iwarp_pkg::CmdModifyCq) ? ring.eqn[5:0] : cq_eq;
   assign {pd_we, eq_we, cq_we, qp_we} = {on_pd, on_eq, on_cq, on_qp} & {4{state_q == StChangeWrite}};
@@ -234,7 +269,10 @@ module admin_exec (
     eq_at = is_eq ? cmd_q.object[15:0] : {8'h0, ring.eqn};
     cq_at = is_cq ? cmd_q.object[15:0] : qp.send_cq;
     qp_at = cmd_q.object[15:0];
-    if (state_q == StRead2) cq_at = qp.recv_cq;
+    if (state_q == StRead2) begin
+      cq_at = qp.recv_cq;
+      qp_at = qp.srq;
+    end
     if (state_q == StChange) begin
       pd_at = change_at;
       eq_at = change_at;
@@ -250,16 +288,17 @@ module admin_exec (
     if (is_create) begin
       if ((is_pd && first_pd_q) || (is_eq && first_eq_q) || (is_cq && first_cq_q) || (is_qp && first_qp_q)) found = iwarp_pkg::AdmExists;
       else if (is_cq && !first_eq_q) found = iwarp_pkg::AdmNotFound;
-      else if (is_qp && !(first_pd_q && first_cq_q && cq_exists)) found = iwarp_pkg::AdmNotFound;
+      else if (is_srq && !first_pd_q)   found = iwarp_pkg::AdmNotFound;
+      else if (is_qp && !is_srq && !(first_pd_q && first_cq_q && cq_exists && (srq_there || !has_srq))) found = iwarp_pkg::AdmNotFound;
     end else begin
-      if ((is_pd && !first_pd_q) || (is_eq && !first_eq_q) || (is_cq && !first_cq_q) || (is_qp && !first_qp_q))
+      if ((is_pd && !first_pd_q) || (is_eq && !first_eq_q) || (is_cq && !first_cq_q) || (is_qp && !(first_qp_q && refs_q.is_srq == is_srq)))
         found = iwarp_pkg::AdmNotFound;
       else if (op == iwarp_pkg::CmdModifyCq && !first_eq_q) found = iwarp_pkg::AdmNotFound;
       else if (op == iwarp_pkg::CmdCreateMr && !first_pd_q) found = iwarp_pkg::AdmNotFound;
       else if (is_destroy && first_used_q)                  found = iwarp_pkg::AdmInUse;
     end
     if (found == iwarp_pkg::AdmOk && !refs_ok)      found = iwarp_pkg::AdmNotFound;
-    else if (found == iwarp_pkg::AdmOk && !args_ok) found = iwarp_pkg::AdmBadArgument;
+    else if (found == iwarp_pkg::AdmOk && !(args_ok && srq_fits)) found = iwarp_pkg::AdmBadArgument;
   end
 
   logic refused;                       // the unit's response is not ok
@@ -387,13 +426,13 @@ module admin_exec (
       {first_pd_q, first_eq_q, first_cq_q, first_qp_q} <= {pd_exists, eq_exists, cq_exists, qp_exists};
       first_used_q <= first_uses;
       old_eq_q     <= cq_eq;
-      refs_q       <= {qp_pd, qp_send, qp_recv};
+      refs_q       <= qp_refs;
     end
     if (state_q == StUnitRsp && unit_rsp_valid_i && !refused)      result_q <= unit_rsp_i.result;
     // admin_give_result
     else if (state_q == StStore && bytes_done_i)                   result_q <= {112'h0, stored_i};
     else if (state_q == StUndo)                                    result_q <= '0;
-    if (state_q == StChangeWrite) change_q <= change_q + 2'd1;
+    if (state_q == StChangeWrite) change_q <= change_q + 3'd1;
     if (state_q == StCqRsp && unit_rsp_valid_i) second_q <= 1'b1;
   end
 

@@ -12,9 +12,13 @@ module admin_judge (
 );
   iwarp_pkg::admin_ring_args_t   ring;
   iwarp_pkg::admin_qp_args_t     qp;
+  iwarp_pkg::admin_srq_args_t    srq;
+  iwarp_pkg::admin_limit_args_t  limit;
   iwarp_pkg::admin_modify_args_t mod;
   iwarp_pkg::admin_mr_args_t     mr;
   iwarp_pkg::admin_conn_args_t   conn;
+  assign srq   = cmd_i.args;
+  assign limit = cmd_i.args;
   assign ring = cmd_i.args;
   assign qp   = cmd_i.args;
   assign mod  = cmd_i.args;
@@ -29,10 +33,15 @@ module admin_judge (
   assign eq_ok     = ring_ok && ring.base[3:0] == '0;
   assign cq_ok     = ring_ok && ring.base[4:0] == '0;
 
-  logic qp_ok;
-  assign qp_ok = {qp.reserved0, qp.reserved1} == '0 && qp.log_sq >= rnic_pkg::MinLogRing && qp.log_sq <= rnic_pkg::MaxLogRing &&
-                 qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing && qp.sq_base[5:0] == '0 &&
-                 qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages;
+  // The receive queue: the QP's own, an SRQ's, or none, where the QP has an SRQ.
+  logic rq_ok, qp_ok, srq_ok, limit_ok;
+  assign rq_ok    = qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing && qp.rq_base[5:0] == '0 &&
+                    32'(qp.page) < rnic_pkg::NumPages;
+  assign qp_ok    = {qp.reserved0, qp.reserved1, qp.reserved2} == '0 && qp.log_sq >= rnic_pkg::MinLogRing &&
+                    qp.log_sq <= rnic_pkg::MaxLogRing && qp.sq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages &&
+                    (qp.has_srq ? {qp.log_rq, qp.rq_base} == '0 : rq_ok && qp.srq == '0);
+  assign srq_ok   = {srq.reserved0, srq.reserved1, srq.reserved2, srq.reserved3, srq.reserved4} == '0 && rq_ok;
+  assign limit_ok = {limit.reserved0, limit.reserved1, limit.reserved2} == '0;
 
   // --- modify: rts needs its arguments; closing and error need none
   localparam int unsigned StreamMax = 532;   // MPA Reply: 20 bytes and 512 of private data
@@ -100,8 +109,17 @@ module admin_judge (
       iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq: if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateQp: begin
         if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
-        refs_ok_o = 32'(qp.pd) < rnic_pkg::NumPds && 32'(qp.send_cq) < rnic_pkg::NumCqs && 32'(qp.recv_cq) < rnic_pkg::NumCqs;
+        refs_ok_o = 32'(qp.pd) < rnic_pkg::NumPds && 32'(qp.send_cq) < rnic_pkg::NumCqs && 32'(qp.recv_cq) < rnic_pkg::NumCqs &&
+                    (!qp.has_srq || 32'(qp.srq) < rnic_pkg::NumQps);
         args_ok_o = qp_ok;
+      end
+      iwarp_pkg::CmdCreateSrq, iwarp_pkg::CmdModifySrq, iwarp_pkg::CmdDestroySrq: begin
+        if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
+        if (cmd_i.opcode == iwarp_pkg::CmdCreateSrq) begin
+          refs_ok_o = 32'(srq.pd) < rnic_pkg::NumPds;
+          args_ok_o = srq_ok;
+        end
+        if (cmd_i.opcode == iwarp_pkg::CmdModifySrq) args_ok_o = limit_ok;
       end
       iwarp_pkg::CmdModifyQp: begin
         if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
@@ -128,6 +146,6 @@ module admin_judge (
   end
 
   logic unused_bits;
-  assign unused_bits = ^{cmd_i.cookie, qp.privileged, mr.key, mr.base_to, mr.page_list, conn, ring, mod.persist, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc,
+  assign unused_bits = ^{cmd_i.cookie, srq, limit, qp.privileged, mr.key, mr.base_to, mr.page_list, conn, ring, mod.persist, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc,
                          mod.stream_address};
 endmodule

@@ -1,7 +1,9 @@
 // admin_tables: stores which objects exist, and the references between them.
 //
 //   PD {exists, uses}       EQ {exists, uses}
-//   CQ {exists, EQ, uses}   QP {exists, PD, send CQ, receive CQ}
+//   CQ {exists, EQ, uses}   QP {exists, is an SRQ, has one, its number, PD, send CQ, receive CQ}
+//
+// An SRQ has its uses in place of the two CQs.
 //
 // In: a read of all four tables at once, each at its own number; a write of one table. Out: the
 // words read, one cycle later, held until the next read.
@@ -26,9 +28,7 @@ module admin_tables #(
   output logic [5:0]  cq_eq_o,
   output logic [UseW-1:0] cq_uses_o,
   output logic        qp_exists_o,
-  output logic [15:0] qp_pd_o,
-  output logic [15:0] qp_send_cq_o,
-  output logic [15:0] qp_recv_cq_o,
+  output logic [65:0] qp_refs_o,
   // writes, at the numbers of the last read
   input  logic pd_we_i,
   input  logic eq_we_i,
@@ -37,7 +37,7 @@ module admin_tables #(
   input  logic exists_i,
   input  logic [UseW-1:0] uses_i,
   input  logic [5:0]  cq_eq_i,
-  input  logic [47:0] qp_refs_i       // {PD, send CQ, receive CQ}
+  input  logic [65:0] qp_refs_i       // of a QP: is an SRQ, has one, its number, PD, send CQ, receive CQ
 );
   localparam int unsigned PdW = $clog2(rnic_pkg::NumPds);
   localparam int unsigned EqW = rnic_pkg::NumEqs > 1 ? $clog2(rnic_pkg::NumEqs) : 1;
@@ -77,9 +77,9 @@ module admin_tables #(
     .re_i, .raddr_i(CqW'(cq_i)), .rdata_o({cq_exists_o, cq_eq_o, cq_uses_o})
   );
   ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (.clk_i, .rst_ni, .busy_o(qp_busy), .addr_o(qp_clear));
-  ram_1r1w #(.Width(1 + 48), .Depth(rnic_pkg::NumQps)) u_qp (
+  ram_1r1w #(.Width(1 + 66), .Depth(rnic_pkg::NumQps)) u_qp (
     .clk_i, .rst_ni, .we_i(qp_busy || qp_we_i), .waddr_i(qp_busy ? qp_clear : qp_q), .wdata_i(qp_busy ? '0 : {exists_i, qp_refs_i}),
-    .re_i, .raddr_i(QpW'(qp_i)), .rdata_o({qp_exists_o, qp_pd_o, qp_send_cq_o, qp_recv_cq_o})
+    .re_i, .raddr_i(QpW'(qp_i)), .rdata_o({qp_exists_o, qp_refs_o})
   );
 
   logic unused_bits;

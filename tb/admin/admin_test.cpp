@@ -91,7 +91,9 @@ TYPED_TEST(AdminTest, Objects) {
       {s.num_pds, {Op::kCreatePd, Op::kDestroyPd}},
       {s.num_eqs, {Op::kCreateEq, Op::kDestroyEq}},
       {s.num_cqs, {Op::kCreateCq, Op::kQueryCq, Op::kDestroyCq, Op::kModifyCq}},
-      {s.num_qps, {Op::kCreateQp, Op::kModifyQp, Op::kQueryQp, Op::kDestroyQp}},
+      {s.num_qps,
+       {Op::kCreateQp, Op::kModifyQp, Op::kQueryQp, Op::kDestroyQp, Op::kCreateSrq, Op::kModifySrq,
+        Op::kDestroySrq}},
       {s.num_stags, {Op::kCreateMr}},
       {0x10000, {Op::kConnListen, Op::kConnUnlisten}},
       {s.num_conns,
@@ -244,7 +246,9 @@ TYPED_TEST(AdminTest, QpArguments) {
       .with(&AdminQpArgs::rq_base, {0x20, 1, 0xffffffffffffffe0})
       .with(&AdminQpArgs::log_sq, {0, 1, 16, 0x82})
       .with(&AdminQpArgs::log_rq, {0, 1, 16, 0x82})
-      .with(&AdminQpArgs::reserved0, {1, uint64_t{1} << 46})
+      .with(&AdminQpArgs::reserved0, {1, 1 << 13})
+      .with(&AdminQpArgs::reserved2, {1, 0x8000})
+      .with(&AdminQpArgs::srq, {1, 0x8000})
       .filled(&AdminQpArgs::reserved1);
   for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateQp, 5, a);
   this->must(Op::kCreateQp, 5, this->qp(1, 3, 3));
@@ -928,10 +932,11 @@ TYPED_TEST(AdminTest, Random) {
     const unsigned eqs = this->sizes.num_eqs;
     unsigned good = 0;
     for (unsigned step = 0; step < 700; step++) {
-      static constexpr Op kOps[] = {Op::kCreatePd,  Op::kDestroyPd, Op::kCreateEq,  Op::kDestroyEq,
-                                    Op::kCreateCq,  Op::kCreateCq,  Op::kDestroyCq, Op::kModifyCq,
-                                    Op::kCreateQp,  Op::kCreateQp,  Op::kDestroyQp, Op::kCreateMr,
-                                    Op::kDestroyMr, Op::kQueryQp};
+      static constexpr Op kOps[] = {
+          Op::kCreatePd,  Op::kDestroyPd, Op::kCreateEq,  Op::kDestroyEq,
+          Op::kCreateCq,  Op::kCreateCq,  Op::kDestroyCq, Op::kModifyCq,
+          Op::kCreateQp,  Op::kCreateQp,  Op::kDestroyQp, Op::kCreateMr,
+          Op::kDestroyMr, Op::kQueryQp,   Op::kCreateSrq, Op::kDestroySrq};
       const Op op = kOps[rng.below(std::size(kOps))];
       uint32_t object = u32(rng.below(3));
       Args args{};
@@ -974,17 +979,33 @@ TYPED_TEST(AdminTest, Random) {
                                              : Status::kOk;
           break;
         case Op::kCreateQp: {
-          const auto a = this->qp(u16(rng.below(3)), u16(rng.below(3)), u16(rng.below(3)));
+          auto a = this->qp(u16(rng.below(3)), u16(rng.below(3)), u16(rng.below(3)));
+          if (rng.percent(50)) a = this->on_srq(a, u16(rng.below(3)));
           args = packed(a);
-          want = uses(ref.qps, object) ? Status::kExists
-                 : !uses(ref.pds, a.pd) || !uses(ref.cqs, a.send_cq) || !uses(ref.cqs, a.recv_cq)
+          want = uses(ref.qps, object) || uses(ref.srqs, object) ? Status::kExists
+                 : !uses(ref.pds, a.pd) || !uses(ref.cqs, a.send_cq) || !uses(ref.cqs, a.recv_cq) ||
+                         (a.has_srq != 0 && !uses(ref.srqs, a.srq))
                      ? Status::kNotFound
-                     : Status::kOk;
+                 : a.has_srq != 0 && ref.srqs[a.srq].pd != a.pd ? Status::kBadArgument
+                                                                : Status::kOk;
           break;
         }
         case Op::kQueryQp:
         case Op::kDestroyQp:
           want = uses(ref.qps, object) ? Status::kOk : Status::kNotFound;
+          break;
+        case Op::kCreateSrq: {
+          const auto a = this->srq(u16(rng.below(3)));
+          args = packed(a);
+          want = uses(ref.qps, object) || uses(ref.srqs, object) ? Status::kExists
+                 : uses(ref.pds, a.pd)                           ? Status::kOk
+                                                                 : Status::kNotFound;
+          break;
+        }
+        case Op::kDestroySrq:
+          want = !uses(ref.srqs, object)      ? Status::kNotFound
+                 : ref.srqs[object].uses != 0 ? Status::kInUse
+                                              : Status::kOk;
           break;
         case Op::kCreateMr: {
           object = u32(rng.below(8));
@@ -1053,12 +1074,22 @@ TYPED_TEST(AdminTest, Random) {
           ref.cqs.erase(object);
           break;
         case Op::kCreateQp:
-          ref.qps[object] = {qp.pd, qp.send_cq, qp.recv_cq};
+          ref.qps[object] = qp;
           ref.pds[qp.pd]++, ref.cqs[qp.send_cq].uses++, ref.cqs[qp.recv_cq].uses++;
+          if (qp.has_srq != 0) ref.srqs[qp.srq].uses++;
+          break;
+        case Op::kCreateSrq:
+          ref.srqs[object] = {qp.pd, 0};
+          ref.pds[qp.pd]++;
+          break;
+        case Op::kDestroySrq:
+          ref.pds[ref.srqs[object].pd]--;
+          ref.srqs.erase(object);
           break;
         case Op::kDestroyQp: {
           const auto q = ref.qps[object];
           ref.pds[q.pd]--, ref.cqs[q.send_cq].uses--, ref.cqs[q.recv_cq].uses--;
+          if (q.has_srq != 0) ref.srqs[q.srq].uses--;
           ref.qps.erase(object);
           break;
         }

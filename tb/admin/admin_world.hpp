@@ -398,6 +398,15 @@ class AdminWorld : public testing::Test {
             .log_sq = 2,
             .log_rq = 15};
   }
+  static spec::AdminSrqArgs srq(uint16_t pd) {
+    return {.pd = pd, .page = 2, .base = 0xdef'0040, .log_size = 15};
+  }
+  /// That QP with its receives from an SRQ.
+  static spec::AdminQpArgs on_srq(spec::AdminQpArgs a, uint16_t number) {
+    a.rq_base = a.log_rq = 0;
+    a.has_srq = 1, a.srq = number;
+    return a;
+  }
   /// A region of whole pages with its list in memory.
   spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12,
                            uint64_t list = kBuffer) {
@@ -447,11 +456,13 @@ class AdminWorld : public testing::Test {
       uint8_t eqn;
       unsigned uses;
     };
-    struct QpRefs {
-      uint16_t pd, send_cq, recv_cq;
+    struct Srq {
+      uint16_t pd;
+      unsigned uses;
     };
     std::map<uint32_t, Cq> cqs;
-    std::map<uint32_t, QpRefs> qps;
+    std::map<uint32_t, spec::AdminQpArgs> qps;
+    std::map<uint32_t, Srq> srqs;
   } ref;
 };
 
