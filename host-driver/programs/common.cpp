@@ -11,6 +11,7 @@ using namespace verbs;
 
 namespace {
 
+constexpr uint64_t kSharedIova = uint64_t{1} << 52;  // of the SRQ's slots: behind those of lanes
 constexpr uint32_t kIntroduction = 24;  // rkey, lane, address of the buffer, its tx and rx slots
 
 uint64_t wr_id_of(What what, const Lane& lane, uint64_t index) {
@@ -99,6 +100,8 @@ void Side::wrong(const uint8_t* first, uint64_t bytes) {
     if (first >= begin && first < begin + lane.buffer.size())
       r.wrong_bus = lane.buffer.bus(static_cast<uint64_t>(first - begin));
   }
+  if (shared_.size() != 0 && first >= shared_.data() && first < shared_.data() + shared_.size())
+    r.wrong_bus = shared_.bus(static_cast<uint64_t>(first - shared_.data()));
 }
 
 Result<void> Side::open() {
@@ -112,11 +115,13 @@ Result<void> Side::open() {
   if (!pd) return error_of(pd);
   pd_ = std::move(*pd);
   kept_slots_ = kept_slots();
-  const uint32_t wanted = shape_.lanes * (shape_.window + rx_slots() + 2 * kBatch);
+  const uint32_t wanted = shape_.lanes * (shape_.window + rx_slots() + 2 * kBatch) + shape_.srq_wr;
   const DeviceAttr& attr = context_.query_device();
   auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
   if (!cq) return error_of(cq);
   cq_ = std::move(*cq);
+  if (shape_.srq_wr != 0)
+    if (auto r = open_srq(); !r) return r;
   lanes.resize(shape_.lanes);
   for (uint32_t i = 0; i < shape_.lanes; i++) {
     lanes[i].number = i;
@@ -166,16 +171,85 @@ Result<void> Side::open_lane(Lane& lane) {
                   .max_inline_data = std::max(params().inline_bytes, shape_.atomics ? 48u : 16u)};
   auto qp = pd_.create_qp({.send_cq = &cq_,
                            .recv_cq = &cq_,
+                           .srq = shape_.srq_wr != 0 ? &srq_ : nullptr,
                            .cap = cap,
                            .push = params().push,
                            .privileged = shape_.registers});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
+  if (shape_.srq_wr != 0) return {};
   // One more than the outstanding data: a peer whose requests are complete sends its last message
   // without a credit, possibly before this side has polled the arrived ones.
   const uint64_t receives =
       std::min<uint64_t>(shape_.receives ? rx_slots() + 1 : kMarks, receives_expected() + 1);
   return post_receives(lane, static_cast<uint32_t>(receives));
+}
+
+Result<void> Side::open_srq() {
+  const uint64_t bytes = shape_.srq_wr * shared_stride();
+  auto buffer = context_.alloc(bytes);
+  if (!buffer) return error_of(buffer);
+  shared_ = *buffer;
+  auto mr = pd_.reg_mr_iova(shared_, 0, bytes, kSharedIova, IBV_ACCESS_LOCAL_WRITE);
+  if (!mr) return error_of(mr);
+  shared_mr_ = std::move(*mr);
+  auto srq = pd_.create_srq({.max_wr = shape_.srq_wr, .srq_limit = params().srq_limit});
+  if (!srq) return error_of(srq);
+  srq_ = std::move(*srq);
+  return post_shared(0, shape_.srq_wr);
+}
+
+Result<void> Side::post_shared(uint32_t first, uint32_t n) {
+  const auto bytes = static_cast<uint32_t>(shared_stride());
+  std::array<RecvWr, kBatch> wrs;
+  std::array<Sge, kBatch> sges;
+  for (uint32_t k = 0; k < n; k += kBatch) {
+    const uint32_t part = std::min(n - k, kBatch);
+    for (uint32_t i = 0; i < part; i++) {
+      const uint64_t slot = uint64_t{first} + k + i;
+      sges[i] = {shared_mr_.addr() + slot * bytes, bytes, shared_mr_.lkey()};
+      wrs[i] = {.wr_id = static_cast<uint64_t>(What::kReceive) << 56 | slot,
+                .sg_list = {&sges[i], 1}};
+    }
+    auto r = srq_.post_recv(std::span(wrs).first(part));
+    if (!r) return tl::unexpected<Error>(*r.error);
+  }
+  return {};
+}
+
+bool Side::is_shared(const Wc& wc) const {
+  return shape_.srq_wr != 0 && static_cast<What>(wc.wr_id >> 56) == What::kReceive;
+}
+
+Result<Lane*> Side::lane_of(const Wc& wc) {
+  if (!is_shared(wc)) return &lanes[wc.wr_id >> 40 & 0xffff];
+  const auto of_qp = [&](const Lane& l) { return l.qp.qp_num() == wc.qp_num; };
+  const auto lane = std::ranges::find_if(lanes, of_qp);
+  if (lane == lanes.end())
+    return fail(Errc::kDeviceError, "receive {}: completion of qp {}", wc.wr_id & 0xffffffffff,
+                wc.qp_num);
+  return &*lane;
+}
+
+// A receive of the SRQ has completed: its wr_id names the slot. The slot is posted again before
+// on_receive, so that the peer's next message finds a receive.
+Result<void> Side::take_shared(Lane& lane, const Wc& wc) {
+  const auto slot = static_cast<uint32_t>(wc.wr_id);
+  const uint64_t index = lane.received;
+  const bool is_control = index == messages;
+  const uint32_t wanted = is_control ? kControl : length_of(index);
+  if (wc.byte_len != wanted) report().mismatches++;
+  const auto bytes = shared_.bytes().subspan(slot * shared_stride(), wanted);
+  if (is_control) {
+    std::ranges::copy(bytes, at(lane, control_in(), kControl).begin());
+    lane.control_came = true;
+  } else {
+    check(bytes, key(!is_client_, lane, index));
+  }
+  if (auto r = post_shared(slot, 1); !r || is_control) return r;
+  lane.received = index + 1;
+  if (on_receive) on_receive(lane, index);
+  return {};
 }
 
 std::vector<uint8_t> Side::introduction(const Lane& lane) const {
@@ -411,11 +485,14 @@ Result<void> Side::offer(Lane& lane) {
 }
 
 Result<void> Side::take(const Wc& wc) {
-  Lane& lane = lanes[wc.wr_id >> 40 & 0xffff];
+  const auto found = lane_of(wc);
+  if (!found) return error_of(found);
+  Lane& lane = **found;
   const uint64_t index = wc.wr_id & 0xffffffffff;
   if (wc.status != IBV_WC_SUCCESS)
     return fail(Errc::kConnectionLost, "lane {}, request {}: {} (vendor {})", lane.number, index,
                 to_string(wc.status), wc.vendor_err);
+  if (is_shared(wc)) return take_shared(lane, wc);
   switch (static_cast<What>(wc.wr_id >> 56)) {
     case What::kData:
       lane.completed = index + 1;
@@ -452,12 +529,22 @@ Result<void> Side::take(const Wc& wc) {
 }
 
 // Records the failure's time here: leaving takes time, and the peer then reports a later error.
-Result<void> Side::look_for_failure() {
-  if (auto e = context_.get_async_event(0); e) {
+Result<void> Side::look_for_events() {
+  while (auto e = context_.get_async_event(0)) {
+    if (e->type == IBV_EVENT_SRQ_LIMIT_REACHED) {
+      report().limit_events++;
+      if (auto r = srq_.modify({.srq_limit = params().srq_limit}); !r) return r;
+      continue;
+    }
     report().fails(dev().now());
     return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}",
                 static_cast<unsigned>(e->type), e->object, e->cause, e->peer_term);
   }
+  return {};
+}
+
+Result<void> Side::look_for_failure() {
+  if (auto r = look_for_events(); !r) return r;
   if (run_.session.is_failed()) return fail(Errc::kConnectionLost, "another thread has failed");
   const uint64_t us = patience_ * params().timeout_us;
   if (dev().now() > progress_ + us * kUs) {
@@ -483,6 +570,8 @@ Result<size_t> Side::pump() {
   progress_ = dev().now();
   for (const Wc& wc : std::span(wcs).first(*n))
     if (auto r = take(wc); !r) return error_of(r);
+  if (shape_.srq_wr != 0 && params().srq_limit != 0)
+    if (auto r = look_for_events(); !r) return error_of(r);
   if (on_pump) on_pump(*n);
   return n;
 }

@@ -2,6 +2,7 @@
 // every byte, set-up and teardown.
 //
 //   buffer of a lane:  tx slots | rx slots | credits | control out | control in
+//   with an SRQ:       its slots are a buffer of their own, for messages of all lanes
 //
 // Each message is checked in the slot where it arrived. Some requests complete unnoticed by the
 // other side: Writes at their target, Reads at their source. Such a side has one slot per message,
@@ -40,6 +41,8 @@ struct Shape {
   enum Immediate : uint8_t { kNoImmediate, kAlone, kAfterWrite } immediate = kNoImmediate;
   bool registers = false;  // the QPs are privileged: fast registration
   bool atomics = false;    // the extensions are negotiated as for Flush; atomic access to buffers
+  /// Receives of one SRQ for all lanes, in place of their receive queues; 0: none. Needs `receives`.
+  uint32_t srq_wr = 0;
 };
 
 struct Lane {
@@ -101,7 +104,7 @@ class Side {
 
   /// Posts the next n receives with one doorbell: data, then one for the control message, then
   /// none.
-  [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);
+  [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);  // not with an SRQ
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
   /// Returns the Flush of a Write's range, with the Write's wr_id.
@@ -141,6 +144,7 @@ class Side {
   uint64_t stride() const { return (std::max(shape_.slot_bytes, 1u) + 63) / 64 * 64; }
   uint32_t tx_slots() const { return shape_.kept == Shape::kOffered ? kept_slots_ : shape_.window; }
   uint32_t rx_slots() const {
+    if (shape_.srq_wr != 0) return 1;  // not used
     return shape_.kept == Shape::kArrived || shape_.kept == Shape::kReceived ? kept_slots_
                                                                              : shape_.window;
   }
@@ -211,8 +215,18 @@ class Side {
   bool next_receive(const Lane& lane, uint64_t n, verbs::Sge& sge) const;
   [[nodiscard]] Result<void> write_words(Lane& lane, Word first, std::span<const uint64_t> values);
   [[nodiscard]] Result<void> open_lane(Lane& lane);
+  [[nodiscard]] Result<void> open_srq();
+  /// Posts n receives to the SRQ, into its slots from `first` on.
+  [[nodiscard]] Result<void> post_shared(uint32_t first, uint32_t n);
+  [[nodiscard]] Result<void> take_shared(Lane& lane, const verbs::Wc& wc);
+  bool is_shared(const verbs::Wc& wc) const;  // a receive of the SRQ
+  [[nodiscard]] Result<Lane*> lane_of(const verbs::Wc& wc);
+  uint64_t shared_stride() const {
+    return std::max<uint64_t>(stride(), kControl);  // of a slot: any message, or the last one
+  }
   [[nodiscard]] Result<verbs::ConnRequest> await_request(verbs::Listener& listener, Time deadline);
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
+  [[nodiscard]] Result<void> look_for_events();
   [[nodiscard]] Result<void> look_for_failure();
   std::vector<uint8_t> introduction(const Lane& lane) const;
   [[nodiscard]] Result<void> introduced(Lane& lane);
@@ -224,6 +238,9 @@ class Side {
   verbs::Context context_;
   verbs::Pd pd_;
   verbs::Cq cq_;
+  DmaBuffer shared_;  // slots of the SRQ's receives
+  verbs::Mr shared_mr_;
+  verbs::Srq srq_;
   Time progress_ = 0;      // time of the latest progress
   uint64_t patience_ = 1;  // time-outs
   uint64_t idle_ = 0;
@@ -242,6 +259,12 @@ void flush_lat(const Run& run, bool is_client);
 void send_inv(const Run& run, bool is_client);
 void fast_register(const Run& run, bool is_client);
 void mw_bind(const Run& run, bool is_client);
+void srq_pingpong(const Run& run, bool is_client);
+inline constexpr uint32_t kMostReceives = 32768;  // of an SRQ
+/// Receives in the SRQ of a thread: Params::rx_depth, or several for each QP.
+uint32_t srq_depth(const Params& params);
+/// kInvalidArgument: settings of srq_pingpong that do not fit together.
+[[nodiscard]] Result<void> check_srq(const Params& params);
 void atomic_lat(const Run& run, bool is_client);
 void atomic_write_lat(const Run& run, bool is_client);
 void atomic_bw(const Run& run, bool is_client);

@@ -53,6 +53,12 @@ constexpr SettingRow kLendOp{"op", "write", kOp.unit, kOp.sentence};
 constexpr SettingRow kMwType{"type", "2", "1 or 2",
                              "Of the memory windows of mw_bind: 1: bound again under the next "
                              "key; 2: invalidated by the server first."};
+constexpr SettingRow kRxDepth{"rx_depth", "0", "receives",
+                              "In the shared receive queue of a thread, at least one for each QP; "
+                              "0: four for each QP."};
+constexpr SettingRow kSrqLimit{"srq_limit", "0", "receives",
+                               "A message that leaves fewer in the shared receive queue makes an "
+                               "event, and the limit is armed again; 0: no event."};
 constexpr SettingRow kAtomicOp{"op", "fetch_add", kOp.unit, kOp.sentence};
 constexpr SettingRow kLockMethod{"method", "spin", kMethod.unit, kMethod.sentence};
 constexpr SettingRow kAddresses{"addresses", "one", "one or many",
@@ -79,6 +85,8 @@ constexpr SettingRow kFrwrRows[] = {kLendOp,  kSize,   kCount,    kWarmup,    kQ
                                     kThreads, kInline, kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kMwRows[] = {kMwType, kLendOp,  kSize,   kCount,    kWarmup,
                                   kQps,    kThreads, kInline, kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kSrqRows[] = {kSize,     kCount,   kWarmup, kQps,  kDepth,     kRxDepth,
+                                   kSrqLimit, kThreads, kInline, kPush, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
                                   kThreads, kInline, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDepth,
@@ -127,6 +135,10 @@ constexpr Program kPrograms[] = {
      [](const Run& r) { bandwidth(r, false, IBV_WR_SEND); }},
     {"pingpong", "ibv_rc_pingpong: Sends to and fro, polled or by events.", true, kPingRows,
      [](const Run& r) { send_lat(r, true); }, [](const Run& r) { send_lat(r, false); }},
+    {"srq_pingpong",
+     "ibv_srq_pingpong: Sends to and fro on all QPs, whose receives come from one shared queue.",
+     true, kSrqRows, [](const Run& r) { srq_pingpong(r, true); },
+     [](const Run& r) { srq_pingpong(r, false); }},
     {"send_inv",
      "The client registers a region, the server writes it and returns it by Send with Invalidate.",
      false, kInvRows, [](const Run& r) { send_inv(r, true); },
@@ -185,6 +197,8 @@ constexpr Number kNumbers[] = {{"size", &Params::size, 0, 0x80000000},
                                {"inline", &Params::inline_bytes, 0, 224},
                                {"rd_atomic", &Params::rd_atomic, 1, 32},
                                {"type", &Params::mw_type, 1, 2},
+                               {"rx_depth", &Params::rx_depth, 0, kMostReceives},
+                               {"srq_limit", &Params::srq_limit, 0, kMostReceives},
                                {"mpa_revision", &Params::mpa_revision, 1, 2},
                                {"capacity", &Params::capacity, 0, 1000000000},
                                {"timeout_us", &Params::timeout_us, 1, 4000000000}};
@@ -255,6 +269,9 @@ Result<void> check(const Program& program, const Params& p) {
     return fail(Errc::kInvalidArgument, "{}: {}={}: one of {}", program.name, setting, value,
                 fmt::join(words, ", "));
   };
+  if (program.name == "srq_pingpong")
+    if (auto r = check_srq(p); !r)
+      return fail(r.error().code, "{}: {}", program.name, r.error().what);
   const bool logs = program.name == "durable_log";
   std::vector<std::string_view> methods;
   for (const LogMethodRow& row : log_methods()) methods.push_back(row.name);

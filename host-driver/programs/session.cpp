@@ -24,6 +24,7 @@ Report merge(std::span<const Report> parts) {
     sum.longest_gap = std::max(sum.longest_gap, r.longest_gap);
     if (r.most != 0) sum.least = sum.most == 0 ? r.least : std::min(sum.least, r.least);
     sum.most = std::max(sum.most, r.most);
+    sum.limit_events += r.limit_events;
     sum.checks += r.checks;
     sum.mismatches += r.mismatches;
     if (r.failed_at != 0 && (sum.failed_at == 0 || r.failed_at < sum.failed_at)) {

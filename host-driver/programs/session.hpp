@@ -34,6 +34,8 @@ struct Params {
   bool markers = false;
   uint32_t mpa_revision = 2;
   uint32_t mw_type = 2;         // mw_bind: type of the memory windows
+  uint32_t rx_depth = 0;        // srq_pingpong: receives in the SRQ; 0: srq_depth()
+  uint32_t srq_limit = 0;       // srq_pingpong: of the SRQ's limit event; 0: none
   uint32_t timeout_us = 20000;  // without progress
   std::string op = "send";      // file_copy: send, write or read; atomics: fetch_add or cmp_swap
   std::string method = "write_only";  // durable_log: how an append becomes durable; lock: its kind
@@ -63,6 +65,7 @@ struct Report {
   std::vector<Time> began;            // post time of each sample
   Time longest_gap = 0;               // in a steady window: longest time without an arrival here
   uint64_t least = 0, most = 0;       // messages that had arrived on a QP when the window closed
+  uint64_t limit_events = 0;          // of the SRQ, srq_pingpong
   uint64_t checks = 0;                // messages (or buffers) compared byte by byte
   uint64_t mismatches = 0;            // bytes that differed
   Time failed_at = 0;                 // time of the first mismatch or of the error; 0: none

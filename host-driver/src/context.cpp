@@ -75,6 +75,7 @@ Result<Context> Context::open(PciDevice& dev, Manager& manager) {
   if (!bounce) return error_of(bounce);
   core->bounce = *bounce;
   core->qps.assign(manager.attr().max_qp, nullptr);
+  core->srqs.assign(manager.attr().max_qp, nullptr);
   core->cqs.assign(manager.attr().max_cq, nullptr);
   return Context(std::move(core));
 }
@@ -158,6 +159,8 @@ Result<AsyncEvent> Context::get_async_event(Time deadline) {
       if (auto info = core_->qps[n]->refresh(); !info)
         RNIC_LOG_WARN(log, "qp {}: {}", n, info.error().what);
     }
+    for (SrqCore* srq : core_->srqs)
+      if (srq != nullptr) srq->note_limit();
     if (!found && !core_->events.empty()) {
       found = core_->events.front();
       core_->events.erase(core_->events.begin());

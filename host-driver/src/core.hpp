@@ -43,9 +43,10 @@ struct ContextCore {
   Manager& mgr;
   std::optional<uint32_t> page_taken;
   uint32_t page = 0;
-  DmaBuffer bounce;          // start-up frames in transit
-  std::vector<QpCore*> qps;  // by QPN; null: not of this context
-  std::vector<CqCore*> cqs;  // by number
+  DmaBuffer bounce;            // start-up frames in transit
+  std::vector<QpCore*> qps;    // by QPN; null: not of this context
+  std::vector<CqCore*> cqs;    // by number
+  std::vector<SrqCore*> srqs;  // by number, of the QPs' space; null: not of this context
   std::vector<AsyncEvent> events;
 };
 
@@ -126,7 +127,8 @@ struct CqCore {
   Result<size_t> poll(std::span<Wc> out);
   Result<size_t> take(std::span<Wc> out);
   void tell_consumer();
-  void forget(uint32_t qpn);  // a QP is destroyed: invalidate its CQEs
+  /// A QP is destroyed: invalidates its CQEs. Those of an SRQ's receives give their tags back.
+  void forget(const QpCore& qp);
 
   std::shared_ptr<ContextCore> ctx;
   uint32_t number;
@@ -135,8 +137,9 @@ struct CqCore {
   uint32_t cqe = 0;         // completions that the user asked room for
   uint32_t unreported = 0;  // CQEs consumed since the last consumer doorbell
   bool live = false;
-  bool shared = false;  // several threads poll it, or post to its QPs
-  Lock lock;            // of the ring, if shared
+  bool shared = false;   // several threads poll it, or post to its QPs
+  bool has_srq = false;  // a QP with an SRQ completes its receives here
+  Lock lock;             // of the ring, if shared
 
   // A CQE that reports several flushed requests, of which some did not fit into the user's span.
   QpCore* flushing = nullptr;
@@ -162,6 +165,47 @@ struct PostedBind {
   std::weak_ptr<MwCore> window{};
 };
 
+/// A shared receive queue. A WQE's tag is the index of its request; its completion returns the tag.
+/// Receives complete in any order, so a tag may stay in use for ever while the ring wraps.
+///
+/// A ring slot is free when a tag is: the device takes WQEs in the order of the ring, so each one
+/// that it has not taken is outstanding, and at most max_wr are.
+struct SrqCore {
+  SrqCore(std::shared_ptr<PdCore> p, uint32_t n, DmaBuffer memory, uint32_t size, uint32_t sges);
+  ~SrqCore() { (void)destroy(true); }
+  SrqCore(const SrqCore&) = delete;
+  SrqCore& operator=(const SrqCore&) = delete;
+
+  struct Request {
+    uint64_t wr_id = 0;
+    bool is_posted = false;  // and not complete
+  };
+
+  /// is_end: it will not be used again, so its ring is kept if the device refuses. Else kBusy (QPs
+  /// use it) changes nothing.
+  Result<void> destroy(bool is_end);
+  PostResult post(std::span<const RecvWr> wrs);
+  /// The wr_id of the request with this tag, which is over. Nothing: it is not outstanding.
+  /// Call before_shared() before.
+  std::optional<uint64_t> complete(uint16_t tag);
+  Result<void> modify(const SrqAttr& attr);
+  SrqAttr query();
+  void note_limit();  // queues an async event if the device has made one
+
+  std::shared_ptr<PdCore> pd;
+  ContextCore& ctx;
+  uint32_t number;
+  DmaBuffer ring;
+  uint32_t max_wr, max_sge;  // max_wr: a power of two
+  uint32_t limit = 0;        // 0: disarmed
+  bool live = false;
+  Lock lock;  // of posting
+
+  std::vector<Request> requests;    // by tag
+  std::vector<uint16_t> free_tags;  // the last one is used next
+  uint16_t head = 0;                // free-running
+};
+
 struct QpCore {
   QpCore(std::shared_ptr<PdCore> p, uint32_t n) : pd(std::move(p)), ctx(*pd->ctx), qpn(n) {}
   ~QpCore();
@@ -184,8 +228,15 @@ struct QpCore {
   }
 
   // Retiring: called by the CQ.
+  /// The wr_id of the receive with this index (tag, if there is an SRQ), which is over. Nothing: it
+  /// is not outstanding.
+  std::optional<uint64_t> complete_recv(uint16_t index);
   bool complete(const spec::Cqe& cqe, Wc& wc);   // false: the CQE names no posted request
   bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: no request left up to the CQE's index
+  /// A CQE flushes all requests up to its index; of an SRQ's receives only the one with its tag.
+  bool is_range(const spec::Cqe& cqe) const {
+    return cqe.status == spec::WcStatus::kWrFlushErr && (cqe.is_recv == 0 || srq == nullptr);
+  }
 
   // Binds of memory windows (mw.cpp).
   void note_bind(const SendWr& wr);  // its WQE will be at sq_head
@@ -206,6 +257,7 @@ struct QpCore {
   ContextCore& ctx;
   uint32_t qpn;
   std::shared_ptr<CqCore> send_cq, recv_cq;
+  std::shared_ptr<SrqCore> srq;  // or null: `rq` is its receive queue
   DmaBuffer sq, rq;
   unsigned log_sq = 0, log_rq = 0;
   std::vector<MrCore*> regions;  // bound to this QP

@@ -61,7 +61,8 @@ Result<size_t> CqCore::take(std::span<Wc> out) {
     }
     if (!ring.ready()) break;
     ctx->dev.after_phase_bit();
-    if (shared) ctx->dev.before_shared();
+    // No call that costs time may follow until the request is retired.
+    if (shared || has_srq) ctx->dev.before_shared();
     const auto cqe_seen = spec::Cqe::unpack(ring.at(ring.consumer));
     ring.consumer++;
     unreported++;
@@ -70,7 +71,7 @@ Result<size_t> CqCore::take(std::span<Wc> out) {
     if (qp == nullptr)
       return fail(Errc::kDeviceError, "cq {}: completion of a QP that is not ours: {}", number,
                   cqe_seen.describe());
-    if (cqe_seen.status == spec::WcStatus::kWrFlushErr) {
+    if (qp->is_range(cqe_seen)) {
       flushing = qp;
       flush = cqe_seen;
     } else if (qp->complete(cqe_seen, out[n])) {
@@ -87,11 +88,13 @@ Result<size_t> CqCore::take(std::span<Wc> out) {
 }
 
 // Called after the device has responded to destroy_qp: it writes no more CQEs of this QP.
-void CqCore::forget(uint32_t qpn) {
-  if (flushing != nullptr && flushing->qpn == qpn) flushing = nullptr;
+void CqCore::forget(const QpCore& qp) {
+  if (qp.srq != nullptr) ctx->dev.before_shared();
+  if (flushing == &qp) flushing = nullptr;
   for (uint32_t at = ring.consumer; ring.ready(at); at++) {
     auto c = spec::Cqe::unpack(ring.at(at));
-    if (c.qpn != qpn) continue;
+    if (c.qpn != qp.qpn) continue;
+    if (qp.srq != nullptr && c.is_recv != 0) (void)qp.srq->complete(c.index);
     c.qpn = kVoidQpn;
     c.pack(ring.at(at));
   }

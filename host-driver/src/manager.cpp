@@ -144,14 +144,14 @@ Result<void> Manager::read_capabilities(PciDevice& dev) {
     return fail(Errc::kNotSupported, "interface version {}.{}, the driver knows 1", version >> 16,
                 version & 0xffff);
 
-  attr_.max_qp = reg(spec::kCapNumQpsOffset);
+  attr_.max_qp = attr_.max_srq = reg(spec::kCapNumQpsOffset);
   attr_.max_cq = reg(spec::kCapNumCqsOffset);
   attr_.max_pd = reg(spec::kCapNumPdsOffset);
   attr_.max_mr = attr_.max_mw = reg(spec::kCapNumStagsOffset);
   attr_.max_pages = reg(spec::kCapNumPagesOffset);
-  attr_.max_qp_wr = 1u << spec::kMaxLogRing;
+  attr_.max_qp_wr = attr_.max_srq_wr = 1u << spec::kMaxLogRing;
   attr_.max_sge = spec::kMaxSge;
-  attr_.max_recv_sge = spec::kMaxRecvSge;
+  attr_.max_recv_sge = attr_.max_srq_sge = spec::kMaxRecvSge;
   attr_.max_inline_data = spec::kMaxInline;
   attr_.max_cqe = 1u << spec::kMaxLogCq;
   attr_.max_qp_rd_atom = reg(spec::kCapMaxIrdOffset);

@@ -1,5 +1,5 @@
 // Protection domains: lifetime of PdCore, creation of QPs. Creation of regions: mr.cpp, mr_fast.cpp;
-// of windows: mw.cpp.
+// of windows: mw.cpp; of SRQs: srq.cpp.
 #include <algorithm>
 #include <bit>
 
@@ -9,8 +9,21 @@
 namespace rnic::verbs {
 
 namespace {
+
 auto& log = base::logger("driver");
+
+Result<void> check_srq(const QpInitAttr& attr, const PdCore& pd) {
+  if (attr.srq == nullptr) return {};
+  const SrqCore* srq = attr.srq->core().get();
+  if (srq == nullptr || !srq->live)
+    return fail(Errc::kInvalidArgument, "qp: the SRQ does not exist, or is destroyed");
+  if (srq->pd.get() != &pd)
+    return fail(Errc::kInvalidArgument, "qp: srq {} is of PD {}, the QP of PD {}", srq->number,
+                srq->pd->number, pd.number);
+  return {};
 }
+
+}  // namespace
 
 PdCore::~PdCore() {
   if (auto rsp = ctx->mgr.execute(ctx->dev, spec::AdminOpcode::kDestroyPd, number); !rsp) {
@@ -23,10 +36,6 @@ PdCore::~PdCore() {
 Pd::Pd(std::shared_ptr<PdCore> core) : core_(std::move(core)) {}
 uint32_t Pd::number() const { return core_->number; }
 
-Result<void> Pd::create_srq() {
-  return fail(Errc::kNotSupported, "shared receive queues are not there yet");
-}
-
 Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   ContextCore& ctx = *core_->ctx;
   Manager& m = ctx.mgr;
@@ -37,7 +46,10 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   if (attr.send_cq->core()->ctx != core_->ctx || attr.recv_cq->core()->ctx != core_->ctx)
     return fail(Errc::kInvalidArgument, "qp: CQs {} and {} must be of the PD's context",
                 attr.send_cq->number(), attr.recv_cq->number());
-  const QpCap& cap = attr.cap;
+  const std::shared_ptr<SrqCore> srq = attr.srq != nullptr ? attr.srq->core() : nullptr;
+  if (auto r = check_srq(attr, *core_); !r) return error_of(r);
+  QpCap cap = attr.cap;
+  if (srq != nullptr) cap.max_recv_wr = cap.max_recv_sge = 0;
   if (cap.max_send_sge > dev.max_sge || cap.max_recv_sge > dev.max_recv_sge ||
       cap.max_inline_data > dev.max_inline_data)
     return fail(Errc::kInvalidArgument,
@@ -53,20 +65,24 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   const auto qpn = m.shared(ctx.dev).qps.take(1, "queue pairs");
   if (!qpn) return error_of(qpn);
   auto qp = std::make_shared<QpCore>(core_, *qpn);
+  qp->srq = srq;
   qp->send_cq = attr.send_cq->core();
   qp->recv_cq = attr.recv_cq->core();
   const uint32_t sq_size = std::bit_ceil(std::max<uint32_t>(static_cast<uint32_t>(send_units), 4));
-  const uint32_t rq_size = std::bit_ceil(std::max<uint32_t>(cap.max_recv_wr, 4));
+  const uint32_t rq_size =
+      srq != nullptr ? 0 : std::bit_ceil(std::max<uint32_t>(cap.max_recv_wr, 4));
   qp->log_sq = static_cast<unsigned>(std::countr_zero(sq_size));
-  qp->log_rq = static_cast<unsigned>(std::countr_zero(rq_size));
+  qp->log_rq = srq != nullptr ? 0 : static_cast<unsigned>(std::countr_zero(rq_size));
   auto sq = ctx.dev.alloc(uint64_t{sq_size} * kUnit, MemoryKind::kContiguous);
   if (!sq) return error_of(sq);
-  auto rq = ctx.dev.alloc(uint64_t{rq_size} * kUnit, MemoryKind::kContiguous);
-  if (!rq) return error_of(rq);
   qp->sq = *sq;
-  qp->rq = *rq;
   qp->sq_slots.resize(sq_size);
-  qp->rq_ids.resize(rq_size);
+  if (srq == nullptr) {
+    auto rq = ctx.dev.alloc(uint64_t{rq_size} * kUnit, MemoryKind::kContiguous);
+    if (!rq) return error_of(rq);
+    qp->rq = *rq;
+    qp->rq_ids.resize(rq_size);
+  }
   qp->cap = cap;
   qp->cap.max_send_wr = sq_size / units_of_body(body);
   qp->cap.max_recv_wr = rq_size;
@@ -81,15 +97,18 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   args.send_cq = static_cast<uint16_t>(qp->send_cq->number);
   args.recv_cq = static_cast<uint16_t>(qp->recv_cq->number);
   args.sq_base = sq->bus(0);
-  args.rq_base = rq->bus(0);
+  if (srq == nullptr) args.rq_base = qp->rq.bus(0);
   args.log_sq = static_cast<uint8_t>(qp->log_sq);
   args.log_rq = static_cast<uint8_t>(qp->log_rq);
   args.privileged = attr.privileged;
+  args.has_srq = srq != nullptr;
+  args.srq = static_cast<uint16_t>(srq != nullptr ? srq->number : 0);
   if (auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateQp, *qpn, args); !rsp)
     return error_of(rsp);
   qp->live = true;
   qp->state = IBV_QPS_INIT;
   ctx.qps[*qpn] = qp.get();
+  if (srq != nullptr) qp->recv_cq->has_srq = true;
   return Qp(std::move(qp));
 }
 

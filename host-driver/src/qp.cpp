@@ -158,6 +158,14 @@ void QpCore::ring_sq(const WqeBytes* carried) {
                            std::span(carried->bytes).subspan(size_t{u} * kUnit, kUnit));
 }
 
+std::optional<uint64_t> QpCore::complete_recv(uint16_t index) {
+  if (srq != nullptr) return srq->complete(index);
+  if (static_cast<uint16_t>(index - rq_tail) >= static_cast<uint16_t>(rq_head - rq_tail))
+    return std::nullopt;
+  rq_tail = static_cast<uint16_t>(index + 1);
+  return rq_ids[index & ((1u << log_rq) - 1)];
+}
+
 bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   wc = {.status = to_verbs(cqe.status),
         .vendor_err = cqe.vendor,
@@ -165,9 +173,9 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
         .qp_num = qpn,
         .completion_ts = cqe.timestamp};
   if (cqe.is_recv != 0) {
-    if (static_cast<uint16_t>(cqe.index - rq_tail) >= static_cast<uint16_t>(rq_head - rq_tail))
-      return false;
-    wc.wr_id = rq_ids[cqe.index & ((1u << log_rq) - 1)];
+    const auto wr_id = complete_recv(cqe.index);
+    if (!wr_id) return false;
+    wc.wr_id = *wr_id;
     wc.opcode = IBV_WC_RECV;
     if (cqe.opcode == spec::WcOpcode::kRecvRdmaWithImm) {
       wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
@@ -181,7 +189,6 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
       wc.wc_flags = IBV_WC_WITH_INV;
       wc.invalidated_rkey = static_cast<uint32_t>(cqe.immediate);
     }
-    rq_tail = static_cast<uint16_t>(cqe.index + 1);
     return true;
   }
   if (static_cast<uint16_t>(cqe.index - sq_tail) >= static_cast<uint16_t>(sq_head - sq_tail))
@@ -257,6 +264,13 @@ PostResult Qp::post_recv(std::span<const RecvWr> wrs) {
         Error{Errc::kBadState, fmt::format("qp {}: post_recv in {}", q.qpn, to_string(q.state))};
     return result;
   }
+  if (q.srq != nullptr) {
+    result.error =
+        Error{Errc::kInvalidArgument,
+              fmt::format("qp {}: post_recv: it takes its receives from srq {}: post them there",
+                          q.qpn, q.srq->number)};
+    return result;
+  }
   const uint32_t mask = (1u << q.log_rq) - 1;
   q.before_post();
   for (const RecvWr& wr : wrs) {
@@ -265,8 +279,8 @@ PostResult Qp::post_recv(std::span<const RecvWr> wrs) {
                            fmt::format("qp {}: receive queue of {} is full", q.qpn, mask + 1)};
       break;
     }
-    if (auto r =
-            encode_recv(wr, q.cap, q.rq.bytes().subspan(size_t{q.rq_head & mask} * kUnit, kUnit));
+    if (auto r = encode_recv(wr, q.cap.max_recv_sge, 0,
+                             q.rq.bytes().subspan(size_t{q.rq_head & mask} * kUnit, kUnit));
         !r) {
       result.error = r.error();
       break;

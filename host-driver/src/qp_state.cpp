@@ -113,8 +113,8 @@ Result<void> QpCore::destroy() {
     m.keep_forever(sq);
     m.keep_forever(rq);
     ctx.qps[qpn] = nullptr;
-    send_cq->forget(qpn);
-    recv_cq->forget(qpn);
+    send_cq->forget(*this);
+    recv_cq->forget(*this);
     end_keys();
     return tl::unexpected<Error>(why);
   };
@@ -131,8 +131,8 @@ Result<void> QpCore::destroy() {
   if (auto rsp = m.execute(ctx.dev, spec::AdminOpcode::kDestroyQp, qpn); !rsp)
     return keep(rsp.error());
   ctx.qps[qpn] = nullptr;
-  send_cq->forget(qpn);
-  recv_cq->forget(qpn);
+  send_cq->forget(*this);
+  recv_cq->forget(*this);
   free_slots();
   if (connection) m.retire_connection(ctx.dev, *std::exchange(connection, std::nullopt));
   state = IBV_QPS_ERR;

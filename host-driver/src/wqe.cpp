@@ -262,12 +262,13 @@ void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer) {
   if (wqe.units == 2) head.ring.pack(std::span(wqe.bytes).subspan(2 * kUnit - kDoorbellBytes));
 }
 
-Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out) {
-  if (wr.sg_list.size() > cap.max_recv_sge)
+Result<void> encode_recv(const RecvWr& wr, uint32_t max_sge, uint16_t tag, std::span<uint8_t> out) {
+  if (wr.sg_list.size() > max_sge)
     return fail(Errc::kInvalidArgument, "recv wr {}: {} SGEs, at most {}", wr.wr_id,
-                wr.sg_list.size(), cap.max_recv_sge);
+                wr.sg_list.size(), max_sge);
   if (auto length = total_length(wr.wr_id, wr.sg_list); !length) return error_of(length);
   spec::RqWqe wqe;
+  wqe.tag = tag;
   wqe.num_sge = static_cast<uint8_t>(wr.sg_list.size());
   spec::WqeSge* const places[] = {&wqe.sge0, &wqe.sge1, &wqe.sge2};
   for (size_t i = 0; i < wr.sg_list.size(); i++) {

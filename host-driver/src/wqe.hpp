@@ -56,6 +56,8 @@ spec::BindOperands bind_operands(const SendWr& wr);
 uint64_t base_of_window(const SendWr& wr);
 /// Writes the doorbell into each unit of a pushed WQE.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
-[[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);
+/// Writes a receive WQE. tag: of an SRQ; else 0. kInvalidArgument: SGEs or length.
+[[nodiscard]] Result<void> encode_recv(const RecvWr& wr, uint32_t max_sge, uint16_t tag,
+                                       std::span<uint8_t> out);
 
 }  // namespace rnic::verbs

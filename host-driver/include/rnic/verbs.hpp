@@ -12,8 +12,8 @@
 //
 // A handle owns its object and shares the objects that this one depends on, so handles may be
 // destroyed in any order. One thread at a time uses a handle; threads that share one protect it
-// with a Lock (lock.hpp). The exception is a CQ created for several threads (create_cq). Threads
-// switch only inside PciDevice calls.
+// with a Lock (lock.hpp). The exceptions are a CQ created for several threads (create_cq) and an SRQ.
+// Threads switch only inside PciDevice calls.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,10 @@ struct PdCore;
 struct MrCore;
 struct MwCore;
 struct CqCore;
+struct SrqCore;
 struct QpCore;
 class Cq;
+class Srq;
 class Qp;
 class Pd;
 
@@ -132,9 +134,55 @@ class Cq {
   std::shared_ptr<CqCore> core_;
 };
 
+/// A shared receive queue: its QPs take their receives from it, in the order in which messages
+/// begin to arrive. Each completion is in the receive CQ of the message's QP and has that QP's
+/// number and the wr_id of the receive. iWARP has no "receiver not ready": a message that finds no
+/// receive ends its connection.
+///   auto srq = pd.create_srq({.max_wr = 256, .srq_limit = 64}).value();
+///   srq.post_recv({.wr_id = 1, .sg_list = {&sge, 1}});
+///   auto qp = pd.create_qp({.send_cq = &cq, .recv_cq = &cq, .srq = &srq}).value();
+///
+/// Several threads may post to it, and poll the CQs of its QPs, without a Lock. Each CQ still
+/// belongs to one thread unless it is made for several (create_cq). Only modify(), destroy() and
+/// moving the handle need a Lock.
+class Srq {
+ public:
+  Srq();
+  explicit Srq(std::shared_ptr<SrqCore> core);
+  Srq(Srq&&) noexcept;
+  Srq& operator=(Srq&&) noexcept;
+  ~Srq();
+
+  /// Posts in order, stops at the first request that cannot be posted, and rings one doorbell for
+  /// all. kQueueFull (ENOMEM): max_wr receives are outstanding. A receive is outstanding until its
+  /// completion is polled, or its QP is destroyed. kInvalidArgument: SGEs or length. kBadState:
+  /// destroyed.
+  PostResult post_recv(std::span<const RecvWr> wrs);
+  PostResult post_recv(const RecvWr& wr) { return post_recv(std::span(&wr, 1)); }
+  /// ibv_modify_srq with IBV_SRQ_LIMIT: arms the limit event again, or disarms it with 0. The limit
+  /// is compared when a message takes a receive, not now. kInvalidArgument: above max_wr.
+  /// kNotSupported: another size. kBadState: destroyed.
+  [[nodiscard]] Result<void> modify(const SrqAttr& attr);
+  /// srq_limit is 0 after the limit event, also if get_async_event() has not returned it yet.
+  SrqAttr query();
+  /// ibv_destroy_srq: outstanding receives do not complete. kBusy (EBUSY): QPs take receives from
+  /// it, and nothing has changed. The destructor calls it; QPs that use the SRQ keep it until their
+  /// own end.
+  [[nodiscard]] Result<void> destroy();
+
+  uint32_t number() const;  ///< of the QPs' space: AsyncEvent::object
+  const std::shared_ptr<SrqCore>& core() const { return core_; }
+
+ private:
+  std::shared_ptr<SrqCore> core_;
+};
+
 struct QpInitAttr {
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
+  /// Null: the QP has a receive queue. Else of the same PD; max_recv_wr and max_recv_sge of `cap`
+  /// are ignored, and 0 in Qp::cap(). post_recv() of the QP is then kInvalidArgument.
+  Srq* srq = nullptr;
   QpCap cap{};
   bool sq_sig_all = false;
   bool push = false;  ///< write a single short WQE with its doorbell, for latency
@@ -275,8 +323,9 @@ class Pd {
   [[nodiscard]] Result<Mr> alloc_mr(uint32_t max_pages);
   /// A memory window that is not bound. It takes an STag, but no page-list entries.
   [[nodiscard]] Result<Mw> alloc_mw(MwType type);
-  /// Unsupported: returns kNotSupported.
-  [[nodiscard]] Result<void> create_srq();
+  /// ibv_create_srq. kInvalidArgument: max_wr 0 or above DeviceAttr::max_srq_wr, max_sge above
+  /// max_srq_sge, srq_limit above max_wr. kNoMemory: all numbers of QPs and SRQs are in use.
+  [[nodiscard]] Result<Srq> create_srq(const SrqInitAttr& attr);
 
   uint32_t number() const;
   const std::shared_ptr<PdCore>& core() const { return core_; }
@@ -301,7 +350,8 @@ class Context {
                                      uint32_t flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
   /// Allocates user memory, scattered on the bus.
   [[nodiscard]] Result<DmaBuffer> alloc(uint64_t size);
-  /// Returns the next failure of one of this context's QPs or CQs. kTimedOut at the deadline; a
+  /// Returns the next failure of one of this context's QPs or CQs, or limit event of an SRQ
+  /// (IBV_EVENT_SRQ_LIMIT_REACHED). kTimedOut at the deadline; a
   /// deadline of 0 only polls.
   [[nodiscard]] Result<AsyncEvent> get_async_event(Time deadline);
 

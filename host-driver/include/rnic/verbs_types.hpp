@@ -140,6 +140,7 @@ enum EventType : uint32_t {
   IBV_EVENT_QP_REQ_ERR = 2,
   IBV_EVENT_QP_ACCESS_ERR = 3,
   IBV_EVENT_DEVICE_FATAL = 8,
+  IBV_EVENT_SRQ_LIMIT_REACHED = 15,  ///< fewer receives than the limit were left; it is now 0
 };
 
 struct Sge {
@@ -242,7 +243,7 @@ struct Wc {
 
 struct AsyncEvent {
   EventType type = IBV_EVENT_QP_FATAL;
-  uint32_t object = 0;     ///< QPN or CQ number
+  uint32_t object = 0;     ///< QPN, CQ number or SRQ number
   uint32_t cause = 0;      ///< spec::Cause
   uint16_t peer_term = 0;  ///< layer, type and code of a Terminate that the peer sent; 0: none
 };
@@ -255,6 +256,21 @@ struct QpCap {
   uint32_t max_send_sge = 1;
   uint32_t max_recv_sge = 1;
   uint32_t max_inline_data = 0;
+};
+
+/// As struct ibv_srq_attr of ibv_create_srq.
+struct SrqInitAttr {
+  uint32_t max_wr = 64;  ///< outstanding receives, 1 or more; rounded up to a power of two
+  uint32_t max_sge = 1;  ///< of a receive
+  /// Receives: the next message that leaves fewer in the SRQ makes one
+  /// IBV_EVENT_SRQ_LIMIT_REACHED. 0: none.
+  uint32_t srq_limit = 0;
+};
+
+/// As struct ibv_srq_attr of ibv_query_srq and ibv_modify_srq.
+struct SrqAttr {
+  uint32_t max_wr = 0, max_sge = 0;  ///< modify(): 0 or the present value, an SRQ keeps its size
+  uint32_t srq_limit = 0;            ///< receives; 0: no event
 };
 
 struct QpInfo {
@@ -270,6 +286,8 @@ struct DeviceAttr {
   uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_pages = 0;
   uint32_t max_mr = 0, max_mw = 0;  ///< regions and windows share them
   uint32_t max_qp_wr = 0;           ///< in units of 64 bytes; a longer WQE takes up to 4
+  uint32_t max_srq = 0;             ///< QPs and SRQs share numbers: together at most max_qp
+  uint32_t max_srq_wr = 0, max_srq_sge = 0;
   uint32_t max_sge = 0, max_recv_sge = 0, max_sge_rd = 1, max_inline_data = 0;
   uint32_t max_cqe = 0;
   uint32_t max_qp_rd_atom = 0;       ///< largest IRD of a QP
