@@ -12,6 +12,9 @@ constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLoo
 // Cycles from an RQ doorbell to the last commit of a take that read the old index: S0 to S3 of
 // qp_rq_fetch (3), then empty, b1, b2 (3).
 constexpr uint64_t kRing = 6;
+/// Cycles from modify_srq to the last commit of a take that read the old limit: the steps of
+/// qp_state up to the write (4), the take that holds it off (3), and give, b1, b2 (3).
+constexpr uint64_t kLimitSet = 10;
 /// Cycles from the start of a flush to the completion of a later pass, with queues that stall
 /// (build stall).
 constexpr uint64_t kFlushPasses = 64;
@@ -35,14 +38,19 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
     const bool is_recv = db.kind == spec::DoorbellKind::kRq;
     if (q.is_changing)
       return tally_.followed("doorbells refused while their QP is created or destroyed");
-    if (qp_.fits(db, q.retired[is_recv ? 1 : 0].told))
+    if (qp_.is_srq(c.qpn) || qp_.fits(db, q.retired[is_recv ? 1 : 0].told))
       return tally_.differ("qp_doorbell: QP {}: index {}: RTL refused it; model takes it", c.qpn,
                            c.index);
     return tally_.followed("doorbells refused that no completion had made room for");
   }
-  if (!fits)
-    return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn,
-                         c.index);
+  if (!fits) {
+    // A take frees its WQE's place 2 cycles before its commit.
+    if (!known(c.qpn, "qp_doorbell") || !qp_.is_srq(c.qpn) ||
+        !qp_.fits(db, static_cast<uint16_t>(qp_.retired(c.qpn, true) + 1)))
+      return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn,
+                           c.index);
+    tally_.followed("receive WQEs posted in the place of one that is being taken");
+  }
   Followed& q = qps_[c.qpn];
   qp_.ring(db);
   if (db.kind == spec::DoorbellKind::kRq) {
@@ -142,16 +150,17 @@ void Steps::step(const spec::QpIssueCommit& c) {
 void Steps::step(const spec::QpRqTakeCommit& c) {
   if (!known(c.qpn, "qp_rq_take")) return;
   Followed& q = qps_[c.qpn];
-  spec::RqTakeRsp rsp;
-  if (qp_.rq_waits(c.qpn)) {
-    if (c.result == spec::RqTake::kEmpty && tally_.cycle() - q.rq_rung <= kRing &&
-        !qp_.rq_here(c.qpn)) {
+  const uint16_t row = qp_.row(c.qpn);
+  const bool is_rung = tally_.cycle() - qps_[row].rq_rung <= kRing;
+  spec::RqTakeRsp rsp{.shared = row != c.qpn};
+  if (qp_.rq_waits(row)) {
+    if (c.result == spec::RqTake::kEmpty && is_rung && !qp_.rq_here(row)) {
       tally_.followed("receive WQEs posted while ddp asked");
       return q.takes.push_back(rsp);
     }
-    if (!qp_.rq_here(c.qpn)) {
+    if (!qp_.rq_here(row)) {
       (void)qp_.rq_take(c.qpn);  // the model then waits, so that a failed read ends it
-      const model::MemRead r = qp_.rq_fetch(c.qpn, 1);
+      const model::MemRead r = qp_.rq_fetch(row, 1);
       auto got = log_.take(Client::kRqFetch, r.address, r.length);
       if (got.state != ReadLog::State::kDone) {
         tally_.differ("qp_rq_take: QP {}: receive queue at {:#x}: {}: {}", c.qpn, r.address,
@@ -162,12 +171,25 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
       }
       qp_.rq_fetched({.status = got.status, .data = std::move(got.data)});
     }
-    if (const auto got = qp_.rq_take(c.qpn)) rsp = *got;
+    const bool due = qp_.limit_due(c.qpn);
+    if (due != (c.limit != 0)) limit_differs(c, row, is_rung);
+    if (const auto got = qp_.rq_take(c.qpn, c.limit != 0)) rsp = *got;
   }
   if (rsp.result != c.result)
     return tally_.differ("qp_rq_take: QP {}: RTL's result is {}, the model's is {}", c.qpn,
                          to_string(c.result), to_string(rsp.result));
   q.takes.push_back(rsp);
+}
+
+/// The RTL may read a producer index that a doorbell has replaced, and a limit that modify_srq is
+/// about to replace.
+void Steps::limit_differs(const spec::QpRqTakeCommit& c, uint16_t row, bool is_rung) {
+  if (c.limit != 0 ? is_rung && qp_.limit(row) != 0
+                   : tally_.cycle() - qps_[row].limit_set <= kLimitSet)
+    return tally_.followed("limits of an SRQ beside a doorbell or modify_srq");
+  tally_.differ("qp_rq_take: QP {}: SRQ {}: {}", c.qpn, row,
+                c.limit != 0 ? "RTL has reached the limit; model has not"
+                             : "model has reached the limit; RTL has not");
 }
 
 void Steps::cqe_req(const spec::CqeReq& cqe) {

@@ -12,6 +12,13 @@ constexpr uint8_t kFpdu = 0, kStream = 1;
 constexpr uint8_t kCtl = 0, kQpFault = 1, kTxFault = 2, kRespFailed = 3, kSegment = 4,
                   kSlotFree = 6, kWqe = 7;
 
+/// The first segment of a message on QN 0.
+bool begins_send(const model::RxUlpdu& u) {
+  const auto b = u.data.bytes();
+  return b.size() >= spec::kUntaggedHeaderBytes && (b[0] & 0x80) == 0 &&
+         base::load_be<uint32_t>(&b[6]) == spec::kQnSend && base::load_be<uint32_t>(&b[14]) == 0;
+}
+
 }  // namespace
 
 void Steps::llp_rx(const Record& r) {
@@ -135,7 +142,10 @@ void Steps::segment(uint16_t qpn) {
   Followed& q = qps_[qpn];
   if (q.ddp_stopped)
     u->hdr.cause = spec::Cause::kLocalCatastrophic;  // checked before the stop or not: refused
-  if (ddp_.rx.needs_receive(*u)) {
+  // It may have taken a WQE of an SRQ before, which ddp then reports.
+  const bool took =
+      q.ddp_stopped && !q.takes.empty() && q.takes.front().shared != 0 && begins_send(*u);
+  if (took || ddp_.rx.needs_receive(*u)) {
     if (q.takes.empty())
       return tally_.differ("rdmap_op: QP {}: a Send begins; RTL has taken no receive WQE for it",
                            qpn);

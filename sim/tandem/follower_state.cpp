@@ -103,12 +103,13 @@ void Steps::step(const spec::QpStateCommit& c) {
     return tally_.differ("qp_state: QP {}: RTL does a command; model has none for it", c.qpn);
   const spec::QpCmd cmd = waiting.front();
   waiting.pop_front();
-  q.is_changing =
-      cmd.opcode == spec::AdminOpcode::kCreateQp || cmd.opcode == spec::AdminOpcode::kDestroyQp;
+  const bool is_end =
+      cmd.opcode == spec::AdminOpcode::kDestroyQp || cmd.opcode == spec::AdminOpcode::kDestroySrq;
+  q.is_changing = is_end || cmd.opcode == spec::AdminOpcode::kCreateQp ||
+                  cmd.opcode == spec::AdminOpcode::kCreateSrq;
   const auto state = qp_.state(c.qpn);
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
-  if (cmd.opcode == spec::AdminOpcode::kQueryQp ||
-      (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
+  if (cmd.opcode == spec::AdminOpcode::kQueryQp || (is_end && rests)) {
     q.at_look = cmd;  // it reports what is retired at the look
     return look(c.qpn);
   }
@@ -125,6 +126,13 @@ void Steps::command_now(const spec::QpCmd& cmd) {
     qps_[qpn] = {};
     qps_[qpn].is_changing = true;
   }
+  if (cmd.opcode == spec::AdminOpcode::kCreateSrq) {
+    const auto a = spec::AdminSrqArgs::unpack(cmd.args);
+    log_.forget(Client::kRqFetch, a.base, uint64_t{64} << a.log_size);
+    qps_[qpn] = {};
+    qps_[qpn].is_changing = true;
+  }
+  if (cmd.opcode == spec::AdminOpcode::kModifySrq) qps_[qpn].limit_set = tally_.cycle();
   qp_.command(cmd);
 }
 

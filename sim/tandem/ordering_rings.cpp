@@ -256,10 +256,17 @@ void RingOrder::apply(const spec::AdminCmd& cmd) {
       const auto a = spec::AdminQpArgs::unpack(cmd.args);
       Qp& qp = qps_[object] = Qp{};
       qp.ring[0] = {.base = a.sq_base, .units = 1U << a.log_sq};
-      qp.ring[1] = {.base = a.rq_base, .units = 1U << a.log_rq};
+      if (a.has_srq == 0) qp.ring[1] = {.base = a.rq_base, .units = 1U << a.log_rq};
+      break;
+    }
+    case spec::AdminOpcode::kCreateSrq: {
+      const auto a = spec::AdminSrqArgs::unpack(cmd.args);
+      qps_[object] = Qp{};
+      qps_[object].ring[1] = {.base = a.base, .units = 1U << a.log_size};
       break;
     }
     case spec::AdminOpcode::kDestroyQp:
+    case spec::AdminOpcode::kDestroySrq:
       qps_.erase(object);
       break;
     case spec::AdminOpcode::kCreateCq: {

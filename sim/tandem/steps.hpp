@@ -130,6 +130,7 @@ class Steps final : private model::HostIf::Out,
     bool ddp_stopped = false;  // ddp has taken its stop; segments inside are refused
     bool tx_failed = false;    // a payload of it was bad: ddp drops the rest
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
+    uint64_t limit_set = 0;    // cycle of its newest modify_srq
     struct Retired {           // of its send and its receive queue
       uint16_t told = 0;       // as of the completions in host memory,
       struct Untold {
@@ -299,6 +300,7 @@ class Steps final : private model::HostIf::Out,
 
   bool fetch_unit(uint16_t qpn);
   void retire_done(uint16_t qpn);
+  void limit_differs(const spec::QpRqTakeCommit& c, uint16_t row, bool is_rung);
   void flush_again(uint16_t qpn);
   void completion_told(const spec::Cqe& entry);
   void command_now(const spec::QpCmd& cmd);

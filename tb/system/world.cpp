@@ -176,7 +176,26 @@ uint64_t Endpoint::receive(std::span<const Sge> sges) {
   return id;
 }
 
+uint64_t SharedReceives::receive(const Sge& sge) {
+  const uint64_t id = kReceive | next_++;
+  if (const auto r = srq.post_recv({.wr_id = id, .sg_list = {&sge, 1}}); !r)
+    fail("post_recv: " + r.error->what);
+  posted_.insert(id);
+  return id;
+}
+
+void SharedReceives::take(const Wc& wc) {
+  if (posted_.erase(wc.wr_id) == 0)
+    fail(fmt::format("qp {}: receive {:#x} of an SRQ completes ({}), but is not outstanding",
+                     wc.qp_num, wc.wr_id, to_string(wc.status)));
+}
+
 void Endpoint::take(const Wc& wc) {
+  if ((wc.wr_id & kReceive) != 0 && shared_ != nullptr) {
+    shared_->take(wc);
+    done.push_back(wc);
+    return;
+  }
   auto& queue = (wc.wr_id & kReceive) != 0 ? receives_ : sends_;
   if (queue.empty() || queue.front() != wc.wr_id) {
     fail(fmt::format("qp {}: request {:#x} completes ({}), but the oldest of its queue is {}",
@@ -238,6 +257,20 @@ Endpoint& Host::endpoint(Cq& sends) {
   Endpoint& e = endpoints_.emplace_back();
   e.qp = must(pd.create_qp({.send_cq = &sends, .recv_cq = &cq, .cap = kCap}), "QP");
   return e;
+}
+
+Endpoint& Host::endpoint(SharedReceives& receives) {
+  Endpoint& e = endpoints_.emplace_back();
+  e.qp =
+      must(pd.create_qp({.send_cq = &cq, .recv_cq = &cq, .srq = &receives.srq, .cap = kCap}), "QP");
+  e.shared_ = &receives;
+  return e;
+}
+
+SharedReceives& Host::shared_receives(const SrqInitAttr& attr) {
+  SharedReceives& s = shared_.emplace_back();
+  s.srq = must(pd.create_srq(attr), "SRQ");
+  return s;
 }
 
 Result<Connection> Host::try_connect(Endpoint& e, ConnParam param) {

@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -119,6 +120,22 @@ struct Region {
 };
 
 class Host;
+class Endpoint;
+
+/// A shared receive queue. Each receive must complete exactly once, on any of its QPs.
+class SharedReceives {
+ public:
+  verbs::Srq srq;
+
+  uint64_t receive(const verbs::Sge& sge);
+  size_t outstanding() const { return posted_.size(); }
+
+ private:
+  friend class Endpoint;
+  void take(const verbs::Wc& wc);
+  std::set<uint64_t> posted_;  // not yet complete
+  uint64_t next_ = 1;
+};
 
 /// One side of a connection. Every work request is signalled, and its id is assigned here. Each
 /// must complete exactly once, in posting order of its queue.
@@ -163,6 +180,7 @@ class Endpoint {
   friend class Host;
   void take(const verbs::Wc& wc);
   std::deque<uint64_t> sends_, receives_;  // not yet complete
+  SharedReceives* shared_ = nullptr;       // where its receives come from, if not its own
   uint64_t next_ = 1;
   uint16_t number_ = 0;
 };
@@ -190,6 +208,9 @@ class Host {
   Endpoint& endpoint(verbs::QpCap cap = kCap, bool push = false, bool privileged = false);
   /// Its send completions go to a queue that poll() does not read.
   Endpoint& endpoint(verbs::Cq& sends);
+  Endpoint& endpoint(SharedReceives& receives);
+  /// Its address is stable until the host ends.
+  SharedReceives& shared_receives(const verbs::SrqInitAttr& attr);
   void connect(Endpoint& e, verbs::ConnParam param = {});
   void accept(Endpoint& e, verbs::ConnParam param = {});
   /// The peer disconnects first, then this side.
@@ -221,6 +242,7 @@ class Host {
                                      .max_inline_data = 64};
 
  private:
+  std::deque<SharedReceives> shared_;
   std::deque<Endpoint> endpoints_;
   std::optional<verbs::Listener> listener_;
 };
