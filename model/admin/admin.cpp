@@ -275,16 +275,33 @@ void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
       break;
     case AdminOpcode::kCreateQp: {
       const auto a = spec::AdminQpArgs::unpack(cmd.args);
-      qps_[o] = {.exists = true, .pd = a.pd, .send_cq = a.send_cq, .recv_cq = a.recv_cq};
+      qps_[o] = {.exists = true,
+                 .has_srq = a.has_srq != 0,
+                 .pd = a.pd,
+                 .send_cq = a.send_cq,
+                 .recv_cq = a.recv_cq,
+                 .srq = a.srq};
       ++pds_[a.pd].uses;
       ++cqs_[a.send_cq].uses;
       ++cqs_[a.recv_cq].uses;
+      if (a.has_srq != 0) ++qps_[a.srq].uses;
       break;
     }
     case AdminOpcode::kDestroyQp:
       --pds_[qps_[o].pd].uses;
       --cqs_[qps_[o].send_cq].uses;
       --cqs_[qps_[o].recv_cq].uses;
+      if (qps_[o].has_srq) --qps_[qps_[o].srq].uses;
+      qps_[o] = {};
+      break;
+    case AdminOpcode::kCreateSrq: {
+      const uint16_t pd = spec::AdminSrqArgs::unpack(cmd.args).pd;
+      qps_[o] = {.exists = true, .is_srq = true, .pd = pd};
+      ++pds_[pd].uses;
+      break;
+    }
+    case AdminOpcode::kDestroySrq:
+      --pds_[qps_[o].pd].uses;
       qps_[o] = {};
       break;
     case AdminOpcode::kCreateMr:

@@ -55,9 +55,10 @@ class Admin {
     uint32_t uses = 0;
     uint8_t eqn = 0;
   };
-  struct QpState {
-    bool exists = false;
-    uint16_t pd = 0, send_cq = 0, recv_cq = 0;
+  struct QpState {  // a QP or an SRQ
+    bool exists = false, is_srq = false, has_srq = false;
+    uint16_t pd = 0, send_cq = 0, recv_cq = 0, srq = 0;
+    uint32_t uses = 0;  // of an SRQ: QPs that take their receives from it
   };
 
   Task run();
@@ -66,6 +67,7 @@ class Admin {
   Status check_object(const spec::AdminCmd& cmd) const;
   Status check_ring(const spec::AdminRingArgs& a, bool is_eq) const;
   Status check_qp(const spec::AdminQpArgs& a) const;
+  Status check_srq(const spec::AdminSrqArgs& a) const;
   Status check_modify(const spec::AdminModifyArgs& a) const;
   Status check_mr(const spec::AdminMrArgs& a) const;
   void commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp);

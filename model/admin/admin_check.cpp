@@ -20,6 +20,11 @@ bool zero(const Bytes& bytes) {
 
 constexpr bool aligned(uint64_t address, uint64_t to) { return address % to == 0; }
 
+/// A ring of 2^log WQE units at base.
+constexpr bool is_queue(uint64_t base, uint8_t log) {
+  return aligned(base, 64) && log >= spec::kMinLogRing && log <= spec::kMaxLogRing;
+}
+
 }  // namespace
 
 Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
@@ -31,6 +36,7 @@ Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
     return !in_range ? Status::kBadObject : there ? Status::kExists : Status::kOk;
   };
   const auto exists = [o](const auto& table) { return o < table.size() && table[o].exists; };
+  const bool is_srq = o < qps_.size() && qps_[o].is_srq;
   switch (static_cast<AdminOpcode>(cmd.opcode)) {
     case AdminOpcode::kCreatePd:
       return fresh(o < pds_.size(), exists(pds_));
@@ -47,11 +53,15 @@ Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
     case AdminOpcode::kDestroyCq:
       return must(o < cqs_.size(), exists(cqs_));
     case AdminOpcode::kCreateQp:
+    case AdminOpcode::kCreateSrq:
       return fresh(o < qps_.size(), exists(qps_));
     case AdminOpcode::kModifyQp:
     case AdminOpcode::kQueryQp:
     case AdminOpcode::kDestroyQp:
-      return must(o < qps_.size(), exists(qps_));
+      return must(o < qps_.size(), exists(qps_) && !is_srq);
+    case AdminOpcode::kModifySrq:
+    case AdminOpcode::kDestroySrq:
+      return must(o < qps_.size(), is_srq);
     case AdminOpcode::kCreateMr:
       return must(o < sizes_.num_stags, true);
     case AdminOpcode::kConnListen:
@@ -88,6 +98,12 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
                  : Status::kBadArgument;
     case AdminOpcode::kCreateQp:
       return check_qp(spec::AdminQpArgs::unpack(cmd.args));
+    case AdminOpcode::kCreateSrq:
+      return check_srq(spec::AdminSrqArgs::unpack(cmd.args));
+    case AdminOpcode::kModifySrq: {
+      const auto a = spec::AdminLimitArgs::unpack(cmd.args);
+      return a == spec::AdminLimitArgs{.limit = a.limit} ? Status::kOk : Status::kBadArgument;
+    }
     case AdminOpcode::kModifyQp:
       return check_modify(spec::AdminModifyArgs::unpack(cmd.args));
     case AdminOpcode::kCreateMr:
@@ -106,6 +122,7 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
   if (op == AdminOpcode::kDestroyPd && pds_[cmd.object].uses != 0) return Status::kInUse;
   if (op == AdminOpcode::kDestroyEq && eqs_[cmd.object].uses != 0) return Status::kInUse;
   if (op == AdminOpcode::kDestroyCq && cqs_[cmd.object].uses != 0) return Status::kInUse;
+  if (op == AdminOpcode::kDestroySrq && qps_[cmd.object].uses != 0) return Status::kInUse;
   return zero(cmd.args) ? Status::kOk : Status::kBadArgument;
 }
 
@@ -120,11 +137,22 @@ Admin::Status Admin::check_ring(const spec::AdminRingArgs& a, bool is_eq) const 
 
 Admin::Status Admin::check_qp(const spec::AdminQpArgs& a) const {
   const auto cq = [this](uint16_t n) { return n < cqs_.size() && cqs_[n].exists; };
-  if (a.pd >= pds_.size() || !pds_[a.pd].exists || !cq(a.send_cq) || !cq(a.recv_cq))
+  const bool has_srq = a.has_srq != 0;
+  if (a.pd >= pds_.size() || !pds_[a.pd].exists || !cq(a.send_cq) || !cq(a.recv_cq) ||
+      (has_srq && (a.srq >= qps_.size() || !qps_[a.srq].is_srq)))
     return Status::kNotFound;
-  const auto log = [](uint8_t v) { return v >= spec::kMinLogRing && v <= spec::kMaxLogRing; };
-  const bool good = a.page < sizes_.num_pages && aligned(a.sq_base, 64) && aligned(a.rq_base, 64) &&
-                    log(a.log_sq) && log(a.log_rq) && a.reserved0 == 0 && zero(a.reserved1);
+  const bool receives = has_srq ? qps_[a.srq].pd == a.pd && a.rq_base == 0 && a.log_rq == 0
+                                : is_queue(a.rq_base, a.log_rq) && a.srq == 0;
+  const bool good = a.page < sizes_.num_pages && is_queue(a.sq_base, a.log_sq) && receives &&
+                    a.reserved0 == 0 && zero(a.reserved1) && a.reserved2 == 0;
+  return good ? Status::kOk : Status::kBadArgument;
+}
+
+Admin::Status Admin::check_srq(const spec::AdminSrqArgs& a) const {
+  if (a.pd >= pds_.size() || !pds_[a.pd].exists) return Status::kNotFound;
+  const auto used = spec::AdminSrqArgs{
+      .pd = a.pd, .page = a.page, .base = a.base, .log_size = a.log_size};  // all others reserved
+  const bool good = a == used && a.page < sizes_.num_pages && is_queue(a.base, a.log_size);
   return good ? Status::kOk : Status::kBadArgument;
 }
 

@@ -164,6 +164,9 @@ class Ddp {
       uint32_t counted = 0;  // not judged yet; without those that entered after a stop
       spec::RecvWqe wqe;
       uint64_t capacity = 0;
+      bool shared = false;  // takes come from an SRQ
+      // The WQE taken from an SRQ, until its report is made.
+      std::optional<uint16_t> owed;
     };
     struct Delivery {
       bool placed = false;  // waits for place_done
@@ -185,6 +188,7 @@ class Ddp {
     static bool is_invalidation(const Qp& q, const RxUlpdu& u);
     spec::Cause check_invalidation(const Qp& q, const RxUlpdu& u, bool pieces_follow);
     void give_back(ExtentList& extents);
+    void flush_owed(uint16_t qpn);
     void deliver(const Delivery& d);
     void report(const Delivery& d);
     Ddp& ddp_;

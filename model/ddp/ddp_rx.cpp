@@ -43,6 +43,12 @@ spec::RdmapOpcode opcode_of(std::span<const uint8_t> b) {
   return static_cast<spec::RdmapOpcode>(b[1] & 0x0f);
 }
 
+/// The report of a WQE of an SRQ whose message does not end.
+spec::RxDone flushed(uint16_t qpn, uint16_t tag) {
+  return {
+      .qpn = qpn, .kind = spec::DeliverKind::kRecv, .index = tag, .status = WcStatus::kWrFlushErr};
+}
+
 }  // namespace
 
 /// Checks the header: version, QN, MSN, MO. After an error found here, and after a stop, every
@@ -84,6 +90,9 @@ void Ddp::Rx::received(uint16_t qpn, const spec::RqTakeRsp& take) {
   q.take = take.result;
   q.receive = take.result == spec::RqTake::kOk ? Receive::kActive : Receive::kMissing;
   q.wqe = take.wqe;
+  q.shared = take.shared != 0;
+  if (q.shared && (take.result == spec::RqTake::kOk || take.result == spec::RqTake::kMalformed))
+    q.owed = take.wqe.index;
   q.capacity = 0;
   const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
   for (size_t i = 0; i < q.wqe.num_sge; ++i) q.capacity += sges[i]->length;
@@ -136,7 +145,7 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
   if (missing) {
     j.cause =
         q.take == spec::RqTake::kEmpty ? Cause::kDdpUntaggedNoBuffer : Cause::kLocalCatastrophic;
-    if (q.take == spec::RqTake::kFailed) j.receive_status = WcStatus::kFatalErr;
+    if (q.take == spec::RqTake::kFailed && !q.shared) j.receive_status = WcStatus::kFatalErr;
     if (q.take == spec::RqTake::kMalformed) j.receive_status = WcStatus::kLocQpOpErr;
   } else if (over || (placed != 0 && from + placed > q.capacity)) {
     j.cause = Cause::kDdpUntaggedTooLong;
@@ -231,7 +240,8 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   } else {
     j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
   }
-  if (q.counted != 0) --q.counted;
+  const bool is_counted = q.counted != 0;
+  if (is_counted) --q.counted;
 
   spec::RxSegment segment{
       .qpn = qpn, .persist = q.persist, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
@@ -250,6 +260,11 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   }
   if (verdict.accept == 0) {
     q.refused = true;
+    // A stop does not wait for a segment that entered after it, so it reports the WQE itself.
+    if (q.owed && is_counted && !d.reported) {
+      d.reported = true;
+      d.done = flushed(qpn, *q.owed);
+    }
   } else {
     if (verdict.place != 0) {
       d.placed = true;
@@ -268,6 +283,7 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
                 .immediate = verdict.immediate};
     }
   }
+  if (d.reported && d.done.kind != spec::DeliverKind::kRead) q.owed.reset();
   give_back(extents);
   if (d.placed || !deliveries_.empty()) {
     deliveries_.push(d);
@@ -275,6 +291,11 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
     deliver(d);
   }
   return place;
+}
+
+/// A stop reports the WQE of the message that has begun.
+void Ddp::Rx::flush_owed(uint16_t qpn) {
+  if (const auto tag = std::exchange(qps_[qpn].owed, {})) ddp_.out_.rx_done(flushed(qpn, *tag));
 }
 
 /// Reports a segment, or holds its report: until the STag that its Send names is invalidated, or
@@ -346,7 +367,10 @@ void Ddp::maybe_drained(uint16_t qpn) {
   Drain& d = drains_[qpn];
   if (d.rx + d.tx != 0) return;
   Rx::Qp& r = rx.qps_[qpn];
-  if (std::exchange(r.stopping, false)) r.running = false;
+  if (std::exchange(r.stopping, false)) {
+    r.running = false;
+    rx.flush_owed(qpn);
+  }
   if (const auto params = std::exchange(d.start, {})) {
     tx.drop_waiting(qpn, tx.sq_slots_ + 2);
     tx.qps_[qpn] = {.running = true, .pd = params->pd};
@@ -356,7 +380,8 @@ void Ddp::maybe_drained(uint16_t qpn) {
          .inside = r.inside,
          .held = r.held,
          .counted = r.inside,
-         .wqe = {}};
+         .wqe = {},
+         .owed = {}};
   }
   for (uint32_t n = std::exchange(d.orders, 0); n != 0; --n) out_.qp_ack_ddp({qpn});
 }

@@ -128,6 +128,7 @@ void DdpUnit::step_rx() {
   const RxUlpdu& front = rx_ulpdu.front();
   const bool begins = ddp_.rx.needs_receive(front);
   const Cycle header = 2 + (is_send(front) ? t.rx_send + (begins ? 0 : t.rx_later) : 0);
+  const Cycle take = u_.timing.qp.rq_map + u_.timing.qp.rq_take;
   const Cycle busy = std::max(u_.timing.path.occupancy(front.hdr.length), header);
   const Cycle came = std::max(rx_ulpdu.visible_at(), rx_free_);
   if (begins) {
@@ -138,9 +139,9 @@ void DdpUnit::step_rx() {
     }
     ddp_.rx.received(front.hdr.qpn, *rsp);
     u_.pass(Stream::kRqTakeReq, now + t.rx_header);
-    u_.pass(Stream::kRqTakeRsp, now + t.rx_header + u_.timing.qp.rq_take);
+    u_.pass(Stream::kRqTakeRsp, now + t.rx_header + take);
   }
-  const Cycle taken = begins ? t.rx_take + u_.timing.qp.rq_take : 0;
+  const Cycle taken = begins ? t.rx_take + take : 0;
   latency += taken;
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;

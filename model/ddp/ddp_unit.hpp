@@ -40,8 +40,9 @@ class DdpUnit final : private Ddp::Out {
     until_report_.reset();
     rx_.wake(u_.now());
   }
-  // The WQE that rq_take waited for has arrived.
-  void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take); }
+  // The WQE that rq_take waited for has arrived. step_rx() then adds rq_map, in which the take was
+  // before it began to wait.
+  void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take - u_.timing.qp.rq_map); }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 

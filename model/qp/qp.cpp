@@ -126,13 +126,15 @@ void Qp::put(ReadySet& members, Set set, uint16_t qpn, bool member) {
   if (member) out_.ready(set);
 }
 
-// A doorbell is valid if the QP exists, the page belongs to it, and the index is between the
-// producer and the retired index plus the ring size.
+// A doorbell is valid if the QP exists and has this queue itself, the page belongs to it, and the
+// index is between the producer and the retired index plus the ring size.
 bool Qp::fits(const spec::QpDoorbell& db, uint16_t retired) const {
   if (db.qpn >= ctx_.size()) return false;
   const Ctx& c = ctx_[db.qpn];
   if (!c.exists || c.page != db.page) return false;
-  const Ring16& r = db.kind == DoorbellKind::kRq ? c.rq : c.sq;
+  const bool is_recv = db.kind == DoorbellKind::kRq;
+  if (is_recv ? c.has_srq : c.is_srq) return false;
+  const Ring16& r = is_recv ? c.rq : c.sq;
   const uint16_t ahead = r.distance(retired, db.index);
   return ahead <= r.size() && ahead >= r.distance(retired, r.producer);
 }
@@ -475,22 +477,22 @@ void Qp::retire(uint16_t qpn) {
   update(qpn);
 }
 
-MemRead Qp::rq_fetch(uint16_t qpn, uint16_t most) {
-  Ring16& r = ctx_[qpn].rq;
+MemRead Qp::rq_fetch(uint16_t row, uint16_t most) {
+  Ring16& r = ctx_[row].rq;
   const uint32_t announced = r.distance(r.fetched, r.producer);
   const uint32_t space = free(r, rq_prefetch_);
   const uint32_t to_end = r.size() - (r.fetched & (r.size() - 1));
   const uint16_t count =
       static_cast<uint16_t>(std::min({announced, space, to_end, uint32_t{most}}));
   const MemRead read{.purpose = Purpose::kRqFetch,
-                     .qpn = qpn,
+                     .qpn = row,
                      .address = r.address(r.fetched),
                      .length = count * kUnit};
   ++r.reads;
   r.wanted = false;
   r.fetched = static_cast<uint16_t>(r.fetched + count);
-  rq_reads_.push({qpn, count, ctx_[qpn].life});
-  update(qpn);
+  rq_reads_.push({row, count, ctx_[row].life});
+  update(row);
   return read;
 }
 
@@ -505,10 +507,10 @@ void Qp::rq_fetched(const MemData& data) {
     return update(p.qpn);
   }
   if (data.status != spec::RdStatus::kOk) {
-    // A failed fetch ends the waiting take, which consumes its WQE. Without one, the next take
-    // reads again. Outstanding fetches are dropped.
+    // A failed fetch ends the waiting take, which consumes its WQE, except that of an SRQ. Without
+    // one, the next take reads again. Outstanding fetches are dropped.
     r.bad = r.taking;
-    if (r.bad) r.taken = ++r.arrived;
+    if (r.bad && !c.is_srq) r.taken = ++r.arrived;
     r.fetched = r.arrived;
     r.drop = r.reads != 0;
   } else {
@@ -518,8 +520,9 @@ void Qp::rq_fetched(const MemData& data) {
         return spec::Sge{.tagged_offset = g.address, .length = g.length, .stag = g.lkey};
       };
       const uint16_t index = r.arrived++;
-      const bool good = w.num_sge <= spec::kMaxRecvSge && w.reserved0 == 0 && w.reserved1 == 0;
-      recv(p.qpn, index) = {.index = index,
+      const bool good = w.num_sge <= spec::kMaxRecvSge && w.reserved0 == 0 && w.reserved1 == 0 &&
+                        w.reserved2 == 0;
+      recv(p.qpn, index) = {.index = c.is_srq ? w.tag : index,
                             .num_sge = good ? w.num_sge : kMalformed,
                             .sge0 = sge(w.sge0),
                             .sge1 = sge(w.sge1),
@@ -531,29 +534,44 @@ void Qp::rq_fetched(const MemData& data) {
 }
 
 // The doorbell's index decides whether the RQ is empty, never the prefetch buffer.
-std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
+std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn, bool reaches) {
+  const uint16_t row = this->row(qpn);
+  Ctx& c = ctx_[row];
   Ring16& r = c.rq;
   const bool failed = std::exchange(r.bad, false);
   r.taking = false;
-  const auto index = static_cast<uint16_t>(r.taken - (failed ? 1 : 0));
-  spec::RqTakeRsp rsp{.result = spec::RqTake::kEmpty, .wqe = {.index = index}};
+  const auto index = static_cast<uint16_t>(r.taken - (failed && !c.is_srq ? 1 : 0));
+  spec::RqTakeRsp rsp{
+      .result = spec::RqTake::kEmpty, .shared = ctx_[qpn].has_srq, .wqe = {.index = index}};
   if (failed) {
     rsp.result = spec::RqTake::kFailed;
   } else if (r.here() != 0) {
     ++r.taken;
-    const spec::RecvWqe& w = recv(qpn, index);
+    const spec::RecvWqe& w = recv(row, index);
     rsp.result = w.num_sge == kMalformed ? spec::RqTake::kMalformed : spec::RqTake::kOk;
     if (rsp.result == spec::RqTake::kOk) rsp.wqe = w;
+    rsp.wqe.index = w.index;
+    if (reaches) reach_limit(row);
   } else if (!c.receives || r.taken == r.producer) {
     return rsp;
   } else {
     r.taking = true;
   }
   if (r.fetched != r.producer) r.wanted = true;
-  update(qpn);
+  update(row);
   if (r.taking) return std::nullopt;
   return rsp;
+}
+
+bool Qp::limit_due(uint16_t qpn) const {
+  const Ctx& c = ctx_[row(qpn)];
+  const uint16_t left = c.rq.distance(c.rq.taken, c.rq.producer);
+  return !c.rq.bad && left != 0 && left - 1 < c.limit;
+}
+
+void Qp::reach_limit(uint16_t row) {
+  ctx_[row].limit = 0;
+  out_.qp_async({row});
 }
 
 void Qp::rx_done(const spec::RxDone& d) {
@@ -562,7 +580,7 @@ void Qp::rx_done(const spec::RxDone& d) {
     --c.reads;
     return wr_done({.qpn = d.qpn, .slot = d.slot});
   }
-  c.rq.retired = static_cast<uint16_t>(d.index + 1);
+  if (!c.has_srq) c.rq.retired = static_cast<uint16_t>(d.index + 1);
   out_.cqe_req(
       {.cqn = c.rq.cqn,
        .entry = {.qpn = d.qpn,

@@ -76,10 +76,21 @@ class Qp {
 
   // Receive queue.
   const ReadySet& rq_fetchable() const { return rq_fetchable_; }
-  MemRead rq_fetch(uint16_t qpn, uint16_t most = UINT16_MAX);
+  MemRead rq_fetch(uint16_t row, uint16_t most = UINT16_MAX);
   void rq_fetched(const MemData& data);
-  /// rq_take_req: returns the response, or nothing while a fetch is outstanding.
-  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn);
+  /// Where this QP takes its receives: itself or its SRQ. The calls above, and those on what
+  /// waits there, take this row.
+  uint16_t row(uint16_t qpn) const { return ctx_[qpn].has_srq ? ctx_[qpn].srq : qpn; }
+  bool is_srq(uint16_t qpn) const { return ctx_[qpn].exists && ctx_[qpn].is_srq; }
+  /// rq_take_req of a QP: returns the response, or nothing while a fetch is outstanding. Then the
+  /// caller repeats this take before it begins another.
+  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn) { return rq_take(qpn, limit_due(qpn)); }
+  /// The same, for a follower: whether the take reaches the limit of its SRQ.
+  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn, bool reaches);
+  /// Whether the next take of this QP uses up a WQE and leaves fewer than the limit of its SRQ.
+  bool limit_due(uint16_t qpn) const;
+  uint16_t limit(uint16_t row) const { return ctx_[row].limit; }  ///< 0: disarmed
+  void reach_limit(uint16_t row);                                 ///< disarms; Out::qp_async
   void rx_done(const spec::RxDone& done);
 
   // States. Commands and events of a QP wait while the other units carry out its orders.
@@ -114,16 +125,18 @@ class Qp {
   }
   /// The same, for a driver that only knows that the queue has retired up to `retired`.
   bool fits(const spec::QpDoorbell& db, uint16_t retired) const;
+  /// Of an SRQ: the index of the next take.
   uint16_t retired(uint16_t qpn, bool is_recv) const {
-    return (is_recv ? ctx_[qpn].rq : ctx_[qpn].sq).retired;
+    const Ctx& c = ctx_[qpn];
+    return c.is_srq ? c.rq.taken : (is_recv ? c.rq : c.sq).retired;
   }
   void ring(const spec::QpDoorbell& db);
   bool push(const spec::QpDoorbell& db);  ///< uses the pushed copy; false if it is not the next WQE
                                           ///< or has no space
   uint16_t sq_fetched(uint16_t qpn) const { return ctx_[qpn].sq.fetched; }
   bool sq_waits(uint16_t qpn) const { return ctx_[qpn].sq.taken != ctx_[qpn].sq.producer; }
-  bool rq_waits(uint16_t qpn) const { return ctx_[qpn].rq.taken != ctx_[qpn].rq.producer; }
-  bool rq_here(uint16_t qpn) const { return ctx_[qpn].rq.here() != 0; }
+  bool rq_waits(uint16_t row) const { return ctx_[row].rq.taken != ctx_[row].rq.producer; }
+  bool rq_here(uint16_t row) const { return ctx_[row].rq.here() != 0; }
   bool issues(uint16_t qpn) const { return !ctx_[qpn].issue_stopped; }  ///< no WQE has failed
   uint32_t missing(uint16_t qpn) const;  ///< units of the next WQE that are not fetched yet
   bool asks(uint16_t qpn) const;         ///< the keys of the next WQE are looked up
@@ -169,6 +182,9 @@ class Qp {
   };
   struct Ctx {
     bool exists = false, receives = false;  // receives: receive WQEs may be taken
+    bool is_srq = false;                    // only page, pd and rq are used
+    bool has_srq = false;                   // rq is not used, except for its cqn
+    uint16_t srq = 0, limit = 0;
     spec::QpState state{};
     uint16_t pd = 0, page = 0;
     uint32_t life = 0;  // identifies fetches of an earlier QP with this number
@@ -254,7 +270,9 @@ class Qp {
   void drain(uint16_t qpn);
   void entered_error(uint16_t qpn);
   void execute(uint16_t qpn, const spec::QpCmd& cmd);
-  void create(uint16_t qpn, const spec::AdminQpArgs& a);
+  Ctx& create(uint16_t qpn, uint16_t pd, uint16_t page);
+  void create_qp(uint16_t qpn, const spec::AdminQpArgs& a);
+  void create_srq(uint16_t qpn, const spec::AdminSrqArgs& a);
   std::optional<spec::AdminStatus> modify(uint16_t qpn, const spec::AdminModifyArgs& a);
 
   uint32_t sq_prefetch_, sq_window_, rq_prefetch_, sq_slots_;

@@ -29,17 +29,24 @@ void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
   Ctx& c = ctx_[qpn];
   const bool rests = c.state == QpState::kIdle || c.state == QpState::kError;
   spec::CmdRsp rsp;
-  if (!c.exists && cmd.opcode != AdminOpcode::kCreateQp) {
-    rsp.status = AdminStatus::kNotFound;
+  const bool of_srq = cmd.opcode == AdminOpcode::kCreateSrq ||
+                      cmd.opcode == AdminOpcode::kModifySrq ||
+                      cmd.opcode == AdminOpcode::kDestroySrq;
+  const bool creates =
+      cmd.opcode == AdminOpcode::kCreateQp || cmd.opcode == AdminOpcode::kCreateSrq;
+  if (creates ? c.exists : !c.exists || c.is_srq != of_srq) {
+    rsp.status = creates ? AdminStatus::kExists : AdminStatus::kNotFound;
     return out_.qp_cmd_rsp(rsp);
   }
   switch (cmd.opcode) {
     case AdminOpcode::kCreateQp:
-      if (c.exists) {
-        rsp.status = AdminStatus::kExists;
-      } else {
-        create(qpn, spec::AdminQpArgs::unpack(cmd.args));
-      }
+      create_qp(qpn, spec::AdminQpArgs::unpack(cmd.args));
+      break;
+    case AdminOpcode::kCreateSrq:
+      create_srq(qpn, spec::AdminSrqArgs::unpack(cmd.args));
+      break;
+    case AdminOpcode::kModifySrq:
+      c.limit = spec::AdminLimitArgs::unpack(cmd.args).limit;
       break;
     case AdminOpcode::kModifyQp:
       if (const auto status = modify(qpn, spec::AdminModifyArgs::unpack(cmd.args))) {
@@ -59,6 +66,7 @@ void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
           .pack(rsp.result);
       break;
     case AdminOpcode::kDestroyQp:
+    case AdminOpcode::kDestroySrq:
       if (rests) {
         c.exists = c.receives = false;
         ++c.life;
@@ -75,21 +83,35 @@ void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
   out_.qp_cmd_rsp(rsp);
 }
 
-void Qp::create(uint16_t qpn, const spec::AdminQpArgs& a) {
+Qp::Ctx& Qp::create(uint16_t qpn, uint16_t pd, uint16_t page) {
   Ctx& c = ctx_[qpn];
   const uint32_t life = c.life + 1;
   c = {};
   c.exists = c.receives = true;
   c.life = life;
-  c.pd = a.pd;
+  c.pd = pd;
+  c.page = page;
+  return c;
+}
+
+void Qp::create_qp(uint16_t qpn, const spec::AdminQpArgs& a) {
+  Ctx& c = create(qpn, a.pd, a.page);
   c.params.privileged = a.privileged;
-  c.page = a.page;
+  c.has_srq = a.has_srq != 0;
+  c.srq = a.srq;
   c.sq.base = a.sq_base;
   c.sq.log = a.log_sq;
   c.sq.cqn = a.send_cq;
   c.rq.base = a.rq_base;
   c.rq.log = a.log_rq;
   c.rq.cqn = a.recv_cq;
+}
+
+void Qp::create_srq(uint16_t qpn, const spec::AdminSrqArgs& a) {
+  Ctx& c = create(qpn, a.pd, a.page);
+  c.is_srq = true;
+  c.rq.base = a.base;
+  c.rq.log = a.log_size;
 }
 
 /// Returns the status, or nothing if the response comes later.
@@ -158,7 +180,7 @@ void Qp::llp_event(const spec::LlpEvent& e) {
 
 bool Qp::completes_on(uint16_t qpn, uint16_t cqn) const {
   const Ctx& c = ctx_[qpn];
-  return c.exists && (c.sq.cqn == cqn || c.rq.cqn == cqn);
+  return c.exists && !c.is_srq && (c.sq.cqn == cqn || c.rq.cqn == cqn);
 }
 
 void Qp::cq_fault(const spec::CqFault& fault) {

@@ -22,7 +22,8 @@ struct QpTiming {
   Cycle rq_schedule = 3;  // list of qp_rq_fetch: flags, memory FIFO (2)
   Cycle rq_fetch = 4;     // qp_rq_fetch: S0 to S3
   Cycle fetched = 2;      // fetched data into the prefetch buffer
-  Cycle rq_take = 5;      // read, look, give, b1, b2
+  Cycle rq_map = 1;       // qp_rq_fetch: u_map in front of u_takes
+  Cycle rq_take = 5;      // read, look, give, b1, b2; a take that waits has passed u_map
   Cycle done = 2;         // wr_done to its pass: llp_if's queue (u_dones), operations (u_ops)
   Cycle received = 1;     // rx_done to its pass: operations (u_ops)
   Cycle slot = 2;         // qp_slot: count read, written; kick
