@@ -23,6 +23,7 @@
 //   retire     window head, done, retired, requests done   pick, doorbell
 //   slot       messages ddp is done with                   pick
 //   state      state, parameters                           pick, retire (closing)
+//   rq_fetch   index of a receive queue's next take        doorbell (of an SRQ)
 //
 // Requests here are WQEs that take an ORD slot: Read, Flush, atomic, Atomic Write.
 // Throughput: a WQE of one unit and one SGE every 4 cycles, over all QPs and inside a visit, also
@@ -182,10 +183,10 @@ module qp (
 
   // initialisation of a QP: doorbell, slot, fetch, emit, retire, rq_fetch
   logic [5:0]      init_valid, init_ready;
-  logic            init_exists, unused_init;
+  logic            init_exists, init_is_srq, unused_init;
   iwarp_pkg::admin_qp_args_t init_args;
   logic [QpnW-1:0] st_cur;
-  assign unused_init = ^{init_args.reserved1, init_args.reserved0, init_args.privileged, init_args.log_rq, init_args.log_sq, init_args.pd};
+  assign unused_init = ^{init_args.reserved2, init_args.srq, init_args.reserved1, init_args.reserved0, init_args.privileged, init_args.log_rq, init_args.log_sq, init_args.pd};
 
   // kicks and finishes: doorbell, fetch, slot, retire, state, pick, parse, emit
   logic [7:0]        op_valid, op_ready;
@@ -201,6 +202,9 @@ module qp (
   assign op_qpn[4*QpnW +: QpnW] = st_cur;
 
   // doorbells
+  logic            taken_we;
+  logic [QpnW-1:0] taken_row;
+  logic [15:0]     taken_index;
   logic            kick_rq_valid, kick_rq_ready, push_valid, push_ready, push_two;
   logic [QpnW-1:0] kick_db_qpn, push_qpn;
   logic [15:0]     push_first;
@@ -210,6 +214,8 @@ module qp (
     .qp_doorbell_valid_i, .qp_doorbell_ready_o, .qp_doorbell_i, .bad_doorbell_o,
     .init_valid_i(init_valid[0]), .init_ready_o(init_ready[0]), .init_qpn_i(st_cur), .init_exists_i(init_exists),
     .init_page_i(init_args.page), .init_log_sq_i(init_args.log_sq[3:0]), .init_log_rq_i(init_args.log_rq[3:0]),
+    .init_is_srq_i(init_is_srq), .init_has_srq_i(init_args.has_srq),
+    .taken_we_i(taken_we), .taken_row_i(taken_row), .taken_index_i(taken_index),
     .ret_we_i(ret_we), .ret_qpn_i(ret_qpn), .ret_sq_i(ret_sq), .ret_rq_i(ret_rq),
     .prod_sq_we_o(prod_sq_we), .prod_rq_we_o(prod_rq_we), .prod_qpn_o(prod_qpn), .prod_index_o(prod_index),
     .kick_valid_o(op_valid[0]), .kick_ready_i(op_ready[0]), .kick_rq_valid_o(kick_rq_valid),
@@ -355,6 +361,7 @@ module qp (
     .rsp_rq_o(ret_rsp_rq), .rsp_empty_o(ret_rsp_empty), .rsp_reads_o(ret_rsp_reads),
     .init_valid_i(init_valid[4]), .init_ready_o(init_ready[4]), .init_qpn_i(st_cur),
     .init_send_cq_i(init_args.send_cq), .init_recv_cq_i(init_args.recv_cq),
+    .init_has_srq_i(init_args.has_srq),
     .prod_sq_we_i(prod_sq_we), .prod_rq_we_i(prod_rq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
     .st_we_i(st_we), .st_qpn_i(st_qpn), .st_watch_i(st_watch),
     .ret_we_o(ret_we), .ret_qpn_o(ret_qpn), .ret_sq_o(ret_sq), .ret_rq_o(ret_rq), .ret_head_o(ret_head),
@@ -364,19 +371,27 @@ module qp (
   );
 
   // receive
+  logic            limit_valid, limit_ready, limit_set_valid, limit_set_ready;
+  logic [QpnW-1:0] limit_row;
+  logic [15:0]     limit_set;
   qp_rq_fetch u_rq_fetch (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
     .rq_take_req_valid_i, .rq_take_req_ready_o, .rq_take_req_i, .rq_take_rsp_valid_o, .rq_take_rsp_ready_i, .rq_take_rsp_o,
     .kick_valid_i(kick_rq_valid), .kick_ready_o(kick_rq_ready), .kick_qpn_i(kick_db_qpn),
     .prod_we_i(prod_rq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
     .init_valid_i(init_valid[5]), .init_ready_o(init_ready[5]), .init_qpn_i(st_cur), .init_base_i(init_args.rq_base),
-    .init_log_i(init_args.log_rq[3:0]),
+    .init_log_i(init_args.log_rq[3:0]), .init_has_srq_i(init_args.has_srq), .init_srq_i(init_args.srq[QpnW-1:0]),
+    .set_valid_i(limit_set_valid), .set_ready_o(limit_set_ready), .set_row_i(st_cur), .set_limit_i(limit_set),
+    .limit_valid_o(limit_valid), .limit_ready_i(limit_ready), .limit_row_o(limit_row),
+    .taken_we_o(taken_we), .taken_row_o(taken_row), .taken_index_o(taken_index),
     .stop_valid_i(barrier_valid[2]), .stop_ready_o(barrier_ready[2]), .stop_qpn_i(st_cur), .stop_done_o(barrier_done[2]),
     .rq_rd_req_valid_o, .rq_rd_req_ready_i, .rq_rd_req_o, .rq_rd_hdr_valid_i, .rq_rd_hdr_ready_o, .rq_rd_hdr_i,
     .rq_rd_valid_i, .rq_rd_ready_o, .rq_rd_i
   );
 
   // states
+  logic                  state_async_valid, state_async_ready;
+  iwarp_pkg::qp_async_t  state_async;
   logic            walk_valid, walk_ready, event_valid, event_ready, state_fault_valid, state_fault_ready;
   logic            ctl_valid, ctl_done, ctl_graceful, walk_idle, event_idle;
   logic [QpnW-1:0] walk_qpn, event_qpn;
@@ -406,7 +421,8 @@ module qp (
     .event_error_i(event_error), .news_idle_i(walk_idle && event_idle),
     .st_we_o(st_we), .st_qpn_o(st_qpn), .st_run_o(st_run), .st_flush_o(st_flush), .st_watch_o(st_watch),
     .st_fin_o(st_fin), .st_ord_o(st_ord), .st_persist_o(st_persist), .st_privileged_o(st_privileged), .st_pd_o(st_pd), .set_valid_o(set_valid), .set_exists_o(set_exists),
-    .init_valid_o(init_valid), .init_ready_i(init_ready), .init_exists_o(init_exists), .init_args_o(init_args),
+    .init_valid_o(init_valid), .init_ready_i(init_ready), .init_exists_o(init_exists), .init_is_srq_o(init_is_srq),
+    .init_args_o(init_args), .limit_valid_o(limit_set_valid), .limit_ready_i(limit_set_ready), .limit_o(limit_set),
     .barrier_valid_o(barrier_valid), .barrier_ready_i(barrier_ready), .barrier_done_i(barrier_done),
     .ret_req_valid_o(ret_req_valid), .ret_req_ready_i(ret_req_ready), .ret_req_op_o(ret_req_op),
     .ret_req_slot_o(ret_req_slot), .ret_req_status_o(ret_req_status), .ret_rsp_valid_i(ret_rsp_valid),
@@ -414,7 +430,7 @@ module qp (
     .ctl_valid_o(ctl_valid), .ctl_op_o(ctl_op), .ctl_graceful_o(ctl_graceful), .ctl_params_o(ctl_params), .ctl_done_i(ctl_done),
     .kick_valid_o(op_valid[4]), .kick_ready_i(op_ready[4]), .qpn_o(st_cur),
     .qp_fault_valid_o(state_fault_valid), .qp_fault_ready_i(state_fault_ready), .qp_fault_o(state_fault),
-    .qp_async_valid_o, .qp_async_ready_i, .qp_async_o, .qp_purge_valid_o, .qp_purge_ready_i, .qp_purge_o
+    .qp_async_valid_o(state_async_valid), .qp_async_ready_i(state_async_ready), .qp_async_o(state_async), .qp_purge_valid_o, .qp_purge_ready_i, .qp_purge_o
   );
   qp_ctl u_ctl (
     .clk_i, .rst_ni, .req_valid_i(ctl_valid), .req_op_i(ctl_op), .req_graceful_i(ctl_graceful),
@@ -431,6 +447,13 @@ module qp (
     .clk_i, .rst_ni, .valid_i({state_fault_valid, emit_fault_valid}), .ready_o({state_fault_ready, emit_fault_ready}),
     .data_i({state_fault, emit_fault}), .valid_o(qp_fault_valid_o), .ready_i(qp_fault_ready_i), .data_o(qp_fault_o),
     .index_o(unused_fault)
+  );
+
+  logic unused_async;
+  stream_arb #(.Width(iwarp_pkg::QpAsyncWidth), .N(2)) u_async (
+    .clk_i, .rst_ni, .valid_i({limit_valid, state_async_valid}), .ready_o({limit_ready, state_async_ready}),
+    .data_i({16'(limit_row), state_async}), .valid_o(qp_async_valid_o), .ready_i(qp_async_ready_i), .data_o(qp_async_o),
+    .index_o(unused_async)
   );
 
   logic moved;

@@ -21,7 +21,7 @@
 // Bench: tb/qp/qp_test.cpp
 module qp_decide #(
   localparam int unsigned CtxW  = 35 + iwarp_pkg::QpParamsWidth,
-  localparam int unsigned Steps = 17
+  localparam int unsigned Steps = 18
 ) (
   // from qp_state
   input  logic             is_cmd_i,
@@ -46,7 +46,8 @@ module qp_decide #(
   localparam logic [Steps-1:0] One = 1;
   localparam logic [Steps-1:0] DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
     Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9, Flush = One << 10,
-    Init = One << 11, Purge = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Answer = One << 16;
+    Init = One << 11, Purge = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Limit = One << 16,
+    Answer = One << 17;
   localparam logic [Steps-1:0] Quiet = Off | Barrier;   // no new WQE is issued
   // Drain: the WQEs still posted are flushed.
   localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;
@@ -63,7 +64,7 @@ module qp_decide #(
 
   assign qp_args  = cmd_i.args;
   assign mod_args = cmd_i.args;
-  assign unused_args = ^{qp_args.reserved1, qp_args.reserved0, qp_args.log_rq, qp_args.log_sq, qp_args.rq_base, qp_args.sq_base,
+  assign unused_args = ^{qp_args.has_srq, qp_args.srq, qp_args.reserved2, qp_args.reserved1, qp_args.reserved0, qp_args.log_rq, qp_args.log_sq, qp_args.rq_base, qp_args.sq_base,
                          qp_args.recv_cq, qp_args.send_cq, qp_args.page, mod_args.reserved3, mod_args.stream_address,
                          mod_args.reserved2, mod_args.stream_length, mod_args.reserved1, mod_args.ord, mod_args.ird,
                          mod_args.reserved0, cmd_i.object, error_i.qpn, error_i.slot, error_i.status};
@@ -85,7 +86,7 @@ module qp_decide #(
     if (is_cmd_i) begin
       steps_o = Answer;
       if (!in_range_i) status_o = iwarp_pkg::AdmBadObject;
-      else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp) begin
+      else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp || cmd_i.opcode == iwarp_pkg::CmdCreateSrq) begin
         if (exists) status_o = iwarp_pkg::AdmExists;
         else begin
           {st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost} = '0;
@@ -97,7 +98,8 @@ module qp_decide #(
         end
       end else if (!exists) status_o = iwarp_pkg::AdmNotFound;
       else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) steps_o = Look | Answer;
-      else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp) begin
+      else if (cmd_i.opcode == iwarp_pkg::CmdModifySrq) steps_o = Limit | Answer;
+      else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp || cmd_i.opcode == iwarp_pkg::CmdDestroySrq) begin
         if (st != iwarp_pkg::QpsIdle && st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
         else begin
           exists = 1'b0;

@@ -3,9 +3,10 @@
 //   qp_doorbell --> [ take: read tables ] --> [ judge ] --> [ act ]--> prod_* (all copies), kick,
 //   ret_* (from qp_retire) --> copy ----^                              kick_rq, push
 //
-// A doorbell is valid when the QP exists, the page is the QP's page, and the index is neither
-// before the producer index nor more than the ring's size ahead of the retired index. Otherwise
-// bad_doorbell_o pulses and the doorbell is discarded.
+// A doorbell is valid when the QP exists and has that queue itself, the page is the QP's page, and
+// the index is neither before the producer index nor more than the ring's size ahead of the retired
+// index (of an SRQ: of the index of its next take). Otherwise bad_doorbell_o pulses and the doorbell
+// is discarded.
 // Throughput: 3 cycles per doorbell, 1 more for a push of two units.
 // Waits for the arbiters of the kicks and for the prefetch buffer's write port, all a few cycles.
 // It never waits for memory, the host or another unit.
@@ -34,6 +35,12 @@ module qp_doorbell #(
   input  logic [15:0]     init_page_i,
   input  logic [3:0]      init_log_sq_i,
   input  logic [3:0]      init_log_rq_i,
+  input  logic            init_is_srq_i,
+  input  logic            init_has_srq_i,
+  // from qp_rq_fetch: index of the next take
+  input  logic            taken_we_i,
+  input  logic [QpnW-1:0] taken_row_i,
+  input  logic [15:0]     taken_index_i,
   // from qp_retire: retired indices
   input  logic            ret_we_i,
   input  logic [QpnW-1:0] ret_qpn_i,
@@ -58,7 +65,7 @@ module qp_doorbell #(
   output logic            push_two_o,
   output logic [1023:0]   push_data_o
 );
-  localparam int unsigned CfgW = 1 + 16 + 4 + 4;
+  localparam int unsigned CfgW = 1 + 16 + 4 + 4 + 2;
 
   typedef enum logic [1:0] {
     StIdle,    // no doorbell held; takes one and reads its tables, or writes those of a new QP
@@ -71,10 +78,10 @@ module qp_doorbell #(
   logic             take, init, good_q, good;
   logic [QpnW-1:0]  bell_qpn;
   logic [CfgW-1:0]  cfg_ram;
-  logic             cfg_exists;
+  logic             cfg_exists, cfg_is_srq, cfg_has_srq;
   logic [15:0]      cfg_page;
   logic [3:0]       cfg_log_sq, cfg_log_rq, log_size;
-  logic [15:0]      sq_ram, rq_ram, prod, retired, ahead, posted;
+  logic [15:0]      sq_ram, rq_ram, taken_ram, prod, retired, ahead, posted;
   logic [31:0]      ret_ram;
   logic [16:0]      size;
   logic             is_rq, is_push, first_q;
@@ -94,7 +101,7 @@ module qp_doorbell #(
   ram_1r1w #(.Width(CfgW), .Depth(rnic_pkg::NumQps)) u_cfg (
     .clk_i, .rst_ni,
     .we_i(clear_busy_i || init), .waddr_i(clear_busy_i ? clear_addr_i : init_qpn_i),
-    .wdata_i(clear_busy_i ? '0 : {init_exists_i, init_page_i, init_log_sq_i, init_log_rq_i}),
+    .wdata_i(clear_busy_i ? '0 : {init_exists_i, init_page_i, init_log_sq_i, init_log_rq_i, init_is_srq_i, init_has_srq_i}),
     .re_i(take), .raddr_i(bell_in_qpn), .rdata_o(cfg_ram)
   );
   ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_ret (
@@ -112,19 +119,24 @@ module qp_doorbell #(
     .we_i(prod_rq_we_o), .waddr_i(prod_qpn_o), .wdata_i(prod_index_o),
     .re_i(take), .raddr_i(bell_in_qpn), .rdata_o(rq_ram)
   );
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_taken (
+    .clk_i, .rst_ni,
+    .we_i(taken_we_i), .waddr_i(taken_row_i), .wdata_i(taken_index_i),
+    .re_i(take), .raddr_i(bell_in_qpn), .rdata_o(taken_ram)
+  );
 
   assign bell_qpn    = bell_q.qpn[QpnW-1:0];
 
-  assign {cfg_exists, cfg_page, cfg_log_sq, cfg_log_rq} = cfg_ram;
+  assign {cfg_exists, cfg_page, cfg_log_sq, cfg_log_rq, cfg_is_srq, cfg_has_srq} = cfg_ram;
   assign is_rq   = bell_q.kind == iwarp_pkg::DbRq;
   assign is_push = bell_q.kind == iwarp_pkg::DbPush && (bell_q.units == 2'd1 || bell_q.units == 2'd2);
   assign log_size = is_rq ? cfg_log_rq : cfg_log_sq;
   assign size     = 17'd1 << log_size;
   assign prod     = is_rq ? rq_ram : sq_ram;
-  assign retired  = is_rq ? ret_ram[31:16] : ret_ram[15:0];
+  assign retired  = is_rq ? (cfg_is_srq ? taken_ram : ret_ram[31:16]) : ret_ram[15:0];
   assign ahead    = bell_q.index - retired;
   assign posted   = prod - retired;
-  assign good     = 32'(bell_q.qpn) < rnic_pkg::NumQps && cfg_exists && cfg_page == bell_q.page &&
+  assign good     = 32'(bell_q.qpn) < rnic_pkg::NumQps && cfg_exists && !(is_rq ? cfg_has_srq : cfg_is_srq) && cfg_page == bell_q.page &&
                     {1'b0, ahead} <= size && ahead >= posted;
 
   always_comb begin

@@ -92,6 +92,7 @@ module qp_retire #(
   input  logic [QpnW-1:0]  init_qpn_i,
   input  logic [15:0]      init_send_cq_i,
   input  logic [15:0]      init_recv_cq_i,
+  input  logic             init_has_srq_i,
   // from qp_doorbell
   input  logic             prod_sq_we_i,
   input  logic             prod_rq_we_i,
@@ -213,7 +214,9 @@ module qp_retire #(
   // --- tables
   logic [CtxW-1:0]      ctx_ram, s2_ctx_q, s3_ctx_q, ctx_new;
   logic [WinEntryW-1:0] win_ram, s2_win_q;
-  logic [31:0]          cq_ram, s2_cq_q;
+  logic [31:0]          s2_cq_q;
+  logic [32:0]          cq_ram;      // {has an SRQ, send CQ, receive CQ}
+  logic                 s2_has_srq_q;
   logic [15:0]          prod_sq_ram, prod_rq_ram, s2_prod_sq_q, s2_prod_rq_q;
   logic [WinW+6:0]      tail_ram, s2_tail_q;
 
@@ -222,8 +225,8 @@ module qp_retire #(
     .wdata_i(init ? '0 : s3_ctx_q),
     .re_i(start), .raddr_i(start_qpn), .rdata_o(ctx_ram)
   );
-  ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_cqs (
-    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_send_cq_i, init_recv_cq_i}),
+  ram_1r1w #(.Width(33), .Depth(rnic_pkg::NumQps)) u_cqs (
+    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_has_srq_i, init_send_cq_i, init_recv_cq_i}),
     .re_i(start), .raddr_i(start_qpn), .rdata_o(cq_ram)
   );
   // Above 1024 words a read takes 2 cycles: the RAM's output and s2_win_q.
@@ -253,7 +256,7 @@ module qp_retire #(
       s2_next_q <= s1_slot_q + 1'b1;
       s2_ctx_q  <= s1_hit_q ? s3_ctx_q : ctx_ram;
       s2_win_q  <= win_ram;
-      s2_cq_q   <= cq_ram;
+      {s2_has_srq_q, s2_cq_q} <= cq_ram;
       s2_tail_q <= tail_ram;
       s2_prod_sq_q <= prod_sq_ram;
       s2_prod_rq_q <= prod_rq_ram;
@@ -278,7 +281,7 @@ module qp_retire #(
     .kind_i(kind), .pass_i(s2_pass_q), .slot_i(s2_slot_q), .next_slot_i(s2_next_q),
     .status_i(status), .index_i(index), .ctx_i(s2_ctx_q), .win_after_i(win_after),
     .win_signaled_i(win_signaled), .tail_i(s2_tail_q[WinW+6:7]),
-    .prod_sq_i(s2_prod_sq_q), .prod_rq_i(s2_prod_rq_q), .ctx_o(ctx_new), .ended_o(ended),
+    .prod_sq_i(s2_prod_sq_q), .prod_rq_i(s2_prod_rq_q), .has_srq_i(s2_has_srq_q), .ctx_o(ctx_new), .ended_o(ended),
     .put_own_o(put_own), .put_flush_sq_o(put_flush_sq), .put_recv_o(put_recv),
     .put_flush_rq_o(put_flush_rq), .put_index_o(put_index), .put_status_o(put_status),
     .next_o(next), .more_o(more), .more_pass_o(more_pass), .more_slot_o(more_slot)

@@ -42,6 +42,7 @@ module qp_retire_step #(
   input  logic [WinW-1:0]  tail_i,
   input  logic [15:0]      prod_sq_i,
   input  logic [15:0]      prod_rq_i,
+  input  logic             has_srq_i,     // ddp reports each of its receives
   // to qp_retire: the context after the pass, whether a WQE or a request has ended
   output logic [CtxW-1:0]  ctx_o,
   output logic             ended_o,
@@ -118,7 +119,7 @@ module qp_retire_step #(
         put_recv_o   = 1'b1;
         put_index_o  = index_i;
         put_status_o = status_i;
-        rq           = index_i + 16'd1;
+        if (!has_srq_i) rq = index_i + 16'd1;
       end
       OpOwn:   {own, own_slot, own_status} = {1'b1, slot_i, status_i};
       OpMark:  {err, err_slot, err_status} = {1'b1, slot_i, status_i};

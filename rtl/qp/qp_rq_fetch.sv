@@ -1,12 +1,15 @@
 // qp_rq_fetch: gives receive WQEs to ddp from a prefetch buffer, and fills the buffer from the
 // receive rings.
 //
-//   rq_take_req --> [ takes ] --> read, look, give --> [ buffer ] --> b1 --> b2 --> rq_take_rsp
-//                                    |   ^    +--> refill ------------+
+//   rq_take_req --> map --> [ takes ] --> read, look, give --> [ buffer ] --> b1 --> b2 --> rq_take_rsp
+//                                    |   ^    +--> refill, limit -----+
 //                               miss v   | retry, empty, failed       v
 //   done, stop, miss, list --> S0 --> S1 --> S2 --> S3            [ list ] <-- kick (doorbell)
 //                                             |     +--> state, refill --^
 //                                             +--> rq_rd_req, [ qp_read ] --> done, [ buffer ]
+//
+// A row is a QP's own receive queue, or an SRQ, which has a number like a QP. Map tells where a QP
+// takes its receives; from there on all is about rows. Below, "QP" means a row.
 //
 // State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has
 // failed: the outstanding reads are dropped), reads (outstanding, at most 4), asked, arrived
@@ -19,14 +22,17 @@
 // 3. A take that misses becomes an operation. Its verdict is retry (the WQE has arrived meanwhile),
 //    empty (none is announced, or the QP is stopped), or wait. With wait, one of the QP's own reads
 //    is outstanding (TakeWaitsForARead_A), and each done of the QP wakes the take.
-// 4. A failed read ends the take that waits for it (failed) and uses up its WQE. If no take waits,
-//    its WQEs are read again when a take comes.
+// 4. A failed read ends the take that waits for it (failed) and uses up its WQE, except that of an
+//    SRQ: its tag is not known. If no take waits, its WQEs are read again when a take comes.
 // 5. A doorbell, a take or a done enqueues a QP on the list. A read is issued for it if a batch is
 //    due: a quarter of the buffer is free and WQEs are announced. Length of the batch: all
 //    announced WQEs up to the ring's end, at most a quarter of the buffer, or the whole buffer if
 //    it is empty.
 //
-// Latency: 5 cycles for a take from the buffer (read, look, give, b1, b2).
+// 6. A take that leaves fewer WQEs than the row's limit sets the limit to 0 and makes one event. A
+//    new limit is written between two takes, so no take overwrites it.
+//
+// Latency: 6 cycles for a take from the buffer (map, read, look, give, b1, b2).
 // Throughput: 3 cycles per take from the buffer. S0 to S3: 1 operation per cycle over different
 // QPs, 1 every 4 cycles of the same QP.
 // Waits: done waits for nothing; list and miss wait for room in rq_rd_req and qp_read. A take that
@@ -63,10 +69,24 @@ module qp_rq_fetch #(
   input  logic [QpnW-1:0] init_qpn_i,
   input  logic [63:0]     init_base_i,
   input  logic [3:0]      init_log_i,
+  input  logic            init_has_srq_i,
+  input  logic [QpnW-1:0] init_srq_i,
   input  logic            stop_valid_i,
   output logic            stop_ready_o,
   input  logic [QpnW-1:0] stop_qpn_i,
   output logic            stop_done_o,
+  // from qp_state: the limit of an SRQ. limit_*_o: it was reached
+  input  logic            set_valid_i,
+  output logic            set_ready_o,
+  input  logic [QpnW-1:0] set_row_i,
+  input  logic [15:0]     set_limit_i,
+  output logic            limit_valid_o,
+  input  logic            limit_ready_i,
+  output logic [QpnW-1:0] limit_row_o,
+  // to qp_doorbell: index of a row's next take
+  output logic            taken_we_o,
+  output logic [QpnW-1:0] taken_row_o,
+  output logic [15:0]     taken_index_o,
   // to and from host_if
   output logic            rq_rd_req_valid_o,
   input  logic            rq_rd_req_ready_i,
@@ -87,8 +107,9 @@ module qp_rq_fetch #(
   localparam int unsigned Inside    = 3;   // operations in S1, S2, S3; takes in give, b1, b2
   // OutDepth: a read for each operation inside, one for S0, one waiting.
   localparam int unsigned OutDepth  = Inside + 2;
-  // A receive WQE in the buffer: {malformed, num_sge, SGEs}.
-  localparam int unsigned WqeW      = 1 + 2 + 3 * 128;
+  // A receive WQE in the buffer: {malformed, tag, num_sge, SGEs}.
+  localparam int unsigned SgesW     = 2 + 3 * 128;
+  localparam int unsigned WqeW      = 1 + 16 + SgesW;
 
   // --- the list of QPs that may need a read
   logic            list_valid, list_go, fin_valid_q, again_valid, again_ready;
@@ -116,6 +137,26 @@ module qp_rq_fetch #(
     if (list_go) fin_qpn_q <= list_qpn;
   end
 
+  // --- map: where the QP of a take has its receives
+  localparam int unsigned TakeDepth = rnic_pkg::FifoDepth + 1;   // and one in map
+  logic            map_go, map_valid_q, init;
+  logic [QpnW-1:0] map_qpn_q;
+  logic [QpnW:0]   map_ram;       // {has an SRQ, row}
+  logic [$clog2(TakeDepth+1)-1:0] take_count;
+  assign rq_take_req_ready_o = 32'(take_count) < rnic_pkg::FifoDepth;
+  assign map_go              = rq_take_req_valid_i && rq_take_req_ready_o;
+  ram_1r1w #(.Width(1 + QpnW), .Depth(rnic_pkg::NumQps)) u_map (
+    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_has_srq_i, init_has_srq_i ? init_srq_i : init_qpn_i}),
+    .re_i(map_go), .raddr_i(rq_take_req_i.qpn[QpnW-1:0]), .rdata_o(map_ram)
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) map_valid_q <= 1'b0;
+    else         map_valid_q <= map_go;
+  end
+  always_ff @(posedge clk_i) begin
+    if (map_go) map_qpn_q <= rq_take_req_i.qpn[QpnW-1:0];
+  end
+
   // --- take path
   typedef enum logic [2:0] {
     TkRead,    // takes a request: reads its QP's indices
@@ -129,33 +170,45 @@ module qp_rq_fetch #(
   } take_e;
   take_e           tk_d, tk_q;
   logic            take_valid, take_begin, take_done, take_we, tk_hit_q, v_retry, v_empty, v_wait, woken, take_fails;
-  logic [15:0]     take_bits;
-  logic [QpnW-1:0] take_qpn;
-  localparam int unsigned CountW = $clog2(rnic_pkg::FifoDepth + 1);
-  logic [CountW-1:0] unused_takes;
-  stream_fifo #(.Width(16), .Depth(rnic_pkg::FifoDepth)) u_takes (
-    .clk_i, .rst_ni, .valid_i(rq_take_req_valid_i), .ready_o(rq_take_req_ready_o), .data_i(rq_take_req_i),
-    .valid_o(take_valid), .ready_i(take_done), .data_o(take_bits), .count_o(unused_takes)
+  logic            take_shared, take_room;
+  logic [QpnW-1:0] take_qpn, take_row;
+  stream_fifo #(.Width(1 + 2 * QpnW), .Depth(TakeDepth), .Reserved(1'b1)) u_takes (
+    .clk_i, .rst_ni, .valid_i(map_valid_q), .ready_o(take_room), .data_i({map_qpn_q, map_ram}),
+    .valid_o(take_valid), .ready_i(take_done), .data_o({take_qpn, take_shared, take_row}), .count_o(take_count)
   );
-  assign take_qpn = take_bits[QpnW-1:0];
 
-  logic        init, we;
+  logic        we;
   logic [QpnW-1:0] we_qpn;
   logic        on_d, drop_d;
   logic [2:0]  reads_d;
   logic [15:0] asked_d, arrived_d, taken_d;
   logic [15:0] tk_taken_ram, tk_arrived_ram, tk_asked_ram, tk_prod_ram, tk_taken_q, tk_announced_q, tk_claimed_q;
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_tk_taken (
-    .clk_i, .rst_ni, .we_i(take_we || init), .waddr_i(init ? init_qpn_i : take_qpn), .wdata_i(taken_d),
-    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_taken_ram)
+    .clk_i, .rst_ni, .we_i(taken_we_o), .waddr_i(taken_row_o), .wdata_i(taken_d),
+    .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_taken_ram)
   );
   ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_tk_arrived (
     .clk_i, .rst_ni, .we_i(we), .waddr_i(we_qpn), .wdata_i({asked_d, arrived_d}),
-    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o({tk_asked_ram, tk_arrived_ram})
+    .re_i(take_begin), .raddr_i(take_row), .rdata_o({tk_asked_ram, tk_arrived_ram})
   );
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_tk_prod (
     .clk_i, .rst_ni, .we_i(prod_we_i), .waddr_i(prod_qpn_i), .wdata_i(prod_index_i),
-    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_prod_ram)
+    .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_prod_ram)
+  );
+
+  // The limits: a take that reaches its row's, or qp_state.
+  logic        reached, limit_room;
+  logic [15:0] tk_limit_ram, tk_limit_q, tk_posted_q;
+  assign set_ready_o = tk_q != TkLook && tk_q != TkGive;
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_limit (
+    .clk_i, .rst_ni, .we_i(init || reached || (set_valid_i && set_ready_o)),
+    .waddr_i(init ? init_qpn_i : reached ? take_row : set_row_i), .wdata_i(init || reached ? '0 : set_limit_i),
+    .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_limit_ram)
+  );
+  assign reached = tk_q == TkGive && tk_hit_q && tk_posted_q <= tk_limit_q;
+  stream_reg #(.Width(QpnW)) u_reached (
+    .clk_i, .rst_ni, .valid_i(reached), .ready_o(limit_room), .data_i(take_row),
+    .valid_o(limit_valid_o), .ready_i(limit_ready_i), .data_o(limit_row_o)
   );
 
   // Is a batch due? announced: posted and not requested; claimed: buffer entries in use or
@@ -166,8 +219,11 @@ module qp_rq_fetch #(
 
   logic rsp_room, tk_kick_ready, miss_go, tk_due;
   assign tk_due     = batch_due(tk_announced_q, tk_claimed_q - 16'd1);
-  assign take_begin = tk_q == TkRead && take_valid && rsp_room && tk_kick_ready && !clear_busy_i;
-  assign take_we    = (tk_q == TkGive && tk_hit_q) || tk_q == TkFailed;
+  assign take_begin = tk_q == TkRead && take_valid && rsp_room && tk_kick_ready && limit_room && !set_valid_i && !clear_busy_i;
+  assign take_we    = (tk_q == TkGive && tk_hit_q) || (tk_q == TkFailed && !take_shared);
+  assign taken_we_o    = take_we || init;
+  assign taken_row_o   = init ? init_qpn_i : take_row;
+  assign taken_index_o = taken_d;
   assign taken_d    = init ? '0 : tk_taken_q + 16'd1;
   assign take_done  = (tk_q == TkGive && tk_hit_q) || tk_q == TkEmpty || tk_q == TkFailed;
   always_comb begin
@@ -183,7 +239,7 @@ module qp_rq_fetch #(
     endcase
   end
   stream_reg #(.Width(QpnW)) u_refill (
-    .clk_i, .rst_ni, .valid_i(tk_q == TkGive && tk_hit_q && tk_due), .ready_o(tk_kick_ready), .data_i(take_qpn),
+    .clk_i, .rst_ni, .valid_i(tk_q == TkGive && tk_hit_q && tk_due), .ready_o(tk_kick_ready), .data_i(take_row),
     .valid_o(refill_valid), .ready_i(refill_ready), .data_o(refill_qpn)
   );
   always_ff @(posedge clk_i) begin
@@ -196,6 +252,8 @@ module qp_rq_fetch #(
       tk_hit_q       <= tk_arrived_ram != tk_taken_ram;
       tk_announced_q <= tk_prod_ram - tk_asked_ram;
       tk_claimed_q   <= tk_asked_ram - tk_taken_ram;
+      tk_posted_q    <= tk_prod_ram - tk_taken_ram;
+      tk_limit_q     <= tk_limit_ram;
     end
   end
 
@@ -210,10 +268,10 @@ module qp_rq_fetch #(
   assign wqe_in = rbuf_data;
   if (Pre > 1) begin : gen_many
     assign bw_addr = {rbuf_qpn, rbuf_index[PreW-1:0]};
-    assign br_addr = {take_qpn, tk_taken_q[PreW-1:0]};
+    assign br_addr = {take_row, tk_taken_q[PreW-1:0]};
   end else begin : gen_one
     assign bw_addr = rbuf_qpn;
-    assign br_addr = take_qpn;
+    assign br_addr = take_row;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) bw_q <= 1'b0;
@@ -221,7 +279,8 @@ module qp_rq_fetch #(
   end
   always_ff @(posedge clk_i) begin
     bw_addr_q <= bw_addr;
-    bw_data_q <= {wqe_in.num_sge > rnic_pkg::MaxRecvSge || {wqe_in.reserved0, wqe_in.reserved1} != '0, wqe_in.num_sge[1:0],
+    bw_data_q <= {wqe_in.num_sge > rnic_pkg::MaxRecvSge || {wqe_in.reserved0, wqe_in.reserved1, wqe_in.reserved2} != '0,
+                  wqe_in.tag, wqe_in.num_sge[1:0],
                   wqe_in.sge0.address, wqe_in.sge0.length, wqe_in.sge0.lkey,
                   wqe_in.sge1.address, wqe_in.sge1.length, wqe_in.sge1.lkey,
                   wqe_in.sge2.address, wqe_in.sge2.length, wqe_in.sge2.lkey};
@@ -232,12 +291,15 @@ module qp_rq_fetch #(
   );
 
   // b1: the buffer's word is at its output; b2: it is registered
-  logic        b1_valid_q, b2_valid_q, rsp_ready;
-  logic [15:0] b1_qpn_q, b2_qpn_q, b1_index_q, b2_index_q;
+  logic        b1_valid_q, b2_valid_q, rsp_ready, b1_shared_q, b2_shared_q, b1_limit_q, b2_limit_q;
+  logic [QpnW-1:0] b1_qpn_q, b2_qpn_q;
+  logic [15:0] b1_index_q, b2_index_q, rsp_index;
   iwarp_pkg::rq_take_e b1_result_q, b2_result_q, rsp_result;
   logic [$clog2(Inside+2)-1:0] rsp_count;
   always_comb begin
     rsp_result = b2_result_q;
+    rsp_index  = b2_index_q;
+    if (b2_shared_q) rsp_index = b2_result_q == iwarp_pkg::RqtOk ? wqe_q[SgesW +: 16] : '0;
     if (b2_result_q == iwarp_pkg::RqtOk && wqe_q[WqeW-1]) rsp_result = iwarp_pkg::RqtMalformed;
   end
   always_ff @(posedge clk_i) begin
@@ -248,17 +310,15 @@ module qp_rq_fetch #(
     b1_result_q <= iwarp_pkg::RqtOk;
     if (tk_q == TkEmpty)  b1_result_q <= iwarp_pkg::RqtEmpty;
     if (tk_q == TkFailed) b1_result_q <= iwarp_pkg::RqtFailed;
-    b1_qpn_q   <= take_bits;
-    b1_index_q <= tk_taken_q;
+    {b1_qpn_q, b1_shared_q, b1_index_q, b1_limit_q} <= {take_qpn, take_shared, tk_taken_q, reached};
     b2_result_q <= b1_result_q;
-    b2_qpn_q   <= b1_qpn_q;
-    b2_index_q <= b1_index_q;
+    {b2_qpn_q, b2_shared_q, b2_index_q, b2_limit_q} <= {b1_qpn_q, b1_shared_q, b1_index_q, b1_limit_q};
     wqe_q      <= wqe_ram;
   end
   assign rsp_room = 32'(rsp_count) <= 1;
   stream_fifo #(.Width(iwarp_pkg::RqTakeRspWidth), .Depth(Inside + 1), .Reserved(1'b1)) u_rsp (
     .clk_i, .rst_ni, .valid_i(b2_valid_q), .ready_o(rsp_ready),
-    .data_i({rsp_result, b2_index_q, rsp_result == iwarp_pkg::RqtOk ? wqe_q[WqeW-2:0] : (WqeW-1)'(0)}),
+    .data_i({rsp_result, b2_shared_q, rsp_index, rsp_result == iwarp_pkg::RqtOk ? wqe_q[SgesW-1:0] : SgesW'(0)}),
     .valid_o(rq_take_rsp_valid_o), .ready_i(rq_take_rsp_ready_i), .data_o(rq_take_rsp_o), .count_o(rsp_count)
   );
 
@@ -279,8 +339,8 @@ module qp_rq_fetch #(
                    (three_valid_q && three_qpn_q == done_qpn);
   assign in_stop = (one_valid_q && one_qpn_q == stop_qpn_i) || (two_valid_q && two_qpn_q == stop_qpn_i) ||
                    (three_valid_q && three_qpn_q == stop_qpn_i);
-  assign in_miss = (one_valid_q && one_qpn_q == take_qpn) || (two_valid_q && two_qpn_q == take_qpn) ||
-                   (three_valid_q && three_qpn_q == take_qpn);
+  assign in_miss = (one_valid_q && one_qpn_q == take_row) || (two_valid_q && two_qpn_q == take_row) ||
+                   (three_valid_q && three_qpn_q == take_row);
   assign in_list = (one_valid_q && one_qpn_q == list_qpn) || (two_valid_q && two_qpn_q == list_qpn) ||
                    (three_valid_q && three_qpn_q == list_qpn);
   assign in_init = (one_valid_q && one_qpn_q == init_qpn_i) || (two_valid_q && two_qpn_q == init_qpn_i);
@@ -313,7 +373,7 @@ module qp_rq_fetch #(
       qpn = stop_qpn_i;
     end else if (miss_go) begin
       op  = OpMiss;
-      qpn = take_qpn;
+      qpn = take_row;
     end
   end
 
@@ -335,7 +395,7 @@ module qp_rq_fetch #(
     .re_i(go), .raddr_i(qpn), .rdata_o(prod_ram)
   );
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_taken (
-    .clk_i, .rst_ni, .we_i(take_we || init), .waddr_i(init ? init_qpn_i : take_qpn), .wdata_i(taken_d),
+    .clk_i, .rst_ni, .we_i(taken_we_o), .waddr_i(taken_row_o), .wdata_i(taken_d),
     .re_i(go), .raddr_i(qpn), .rdata_o(taken_ram)
   );
 
@@ -372,7 +432,7 @@ module qp_rq_fetch #(
   logic [15:0] three_asked_q, three_arrived_q, three_offset_q;
   logic [63:0] three_base_q;
   assign sends      = three_valid_q && (three_op_q == OpList || three_op_q == OpMiss) && acts_q;
-  assign takes_wait = three_valid_q && three_op_q == OpDone && tk_q == TkWait && three_qpn_q == take_qpn;
+  assign takes_wait = three_valid_q && three_op_q == OpDone && tk_q == TkWait && three_qpn_q == take_row;
   assign take_fails = takes_wait && three_fail_q && !three_drop_q;
   assign woken      = takes_wait;
   assign v_retry    = three_valid_q && three_op_q == OpMiss && three_here_q;
@@ -389,7 +449,7 @@ module qp_rq_fetch #(
         reads_d = three_reads_q - 3'd1;
         drop_d  = (three_drop_q || three_fail_q) && three_reads_q != 3'd1;
         if (!three_drop_q) begin
-          arrived_d = take_fails ? three_end_q + 16'd1 : three_end_q;
+          arrived_d = take_fails && !take_shared ? three_end_q + 16'd1 : three_end_q;
           if (three_fail_q) asked_d = arrived_d;
         end
       end
@@ -464,9 +524,11 @@ module qp_rq_fetch #(
     .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier), .done_qpn_o(done_qpn),
     .done_end_o(done_end), .done_fail_o(done_fail)
   );
-  assign unused_bits = ^{take_bits, count16[15:7], rbuf_index};
+  assign unused_bits = ^{rq_take_req_i, count16[15:7], rbuf_index};
 
   `RNIC_COVER(SeveralReads_C, three_valid_q && three_op_q == OpDone && three_reads_q > 3'd1)
+  `RNIC_COVER(SharedMiss_C, v_wait && take_shared)
+  `RNIC_ASSERT(TakeTaken_A, !map_valid_q || take_room)
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
   `RNIC_ASSERT(SendTaken_A, !sends || out_ready)
   `RNIC_ASSERT(AgainTaken_A, !again_put || again_take)
@@ -479,5 +541,5 @@ module qp_rq_fetch #(
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_rq_take_commit_t tap_qp_rq_take /*verilator public_flat_rd*/;
-  assign tap_qp_rq_take = {b2_valid_q, b2_qpn_q, rsp_result};
+  assign tap_qp_rq_take = {b2_valid_q, 16'(b2_qpn_q), rsp_result, b2_limit_q};
 endmodule

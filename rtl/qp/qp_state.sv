@@ -9,11 +9,11 @@
 // Steps, in order: close the doorbell; sync mpa and ddp; issue off; barrier through issue; mark the
 // failed request; look; qp_fault; start or stop the other units (qp_ctl); barriers through both
 // fetches; flush; initialise the tables; purge halves of pushes (host_if, only for destroy_qp);
-// save (context, copy for qp_pick); kick; qp_async; answer.
+// save (context, copy for qp_pick); kick; qp_async; limit of an SRQ; answer.
 // 1. Waiting for a Terminate to be sent, or for the responder to be idle, is not a step. The QP
 //    rests in state terminate or closing; term_done, or rdmap's qp_error of cause none, starts the
 //    rest.
-// 2. A create_qp waits until qp_cq_walk and qp_event are empty (news_idle_i): an event still there
+// 2. A create_qp or create_srq waits until qp_cq_walk and qp_event are empty (news_idle_i): an event still there
 //    may be of an earlier life of the QP's number, or of its CQs' numbers.
 // 3. It never waits for anything that a peer can delay.
 //
@@ -63,7 +63,12 @@ module qp_state #(
   output logic [5:0]       init_valid_o,   // doorbell, slot, fetch, emit, retire, rq_fetch
   input  logic [5:0]       init_ready_i,
   output logic             init_exists_o,
+  output logic             init_is_srq_o,
   output iwarp_pkg::admin_qp_args_t init_args_o,
+  // to qp_rq_fetch: modify_srq
+  output logic             limit_valid_o,
+  input  logic             limit_ready_i,
+  output logic [15:0]      limit_o,
   // barriers: issue, SQ fetch, RQ fetch
   output logic [2:0]       barrier_valid_o,
   input  logic [2:0]       barrier_ready_i,
@@ -103,10 +108,10 @@ module qp_state #(
   output iwarp_pkg::qp_purge_t qp_purge_o
 );
   localparam int unsigned CtxW = 35 + iwarp_pkg::QpParamsWidth;
-  localparam int unsigned Steps = 17;
+  localparam int unsigned Steps = 18;
   // In the order of execution; qp_decide names the same bits.
   localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
-                          BarRq = 9, Flush = 10, Init = 11, Purge = 12, Save = 13, Kick = 14, Async = 15, Answer = 16;
+                          BarRq = 9, Flush = 10, Init = 11, Purge = 12, Save = 13, Kick = 14, Async = 15, Limit = 16, Answer = 17;
 
   typedef enum logic [2:0] {
     StIdle,     // takes an event, else a command; reads the context
@@ -143,7 +148,7 @@ module qp_state #(
   assign in_range   = cmd.object < 32'(rnic_pkg::NumQps);
   assign take_event = state_q == StIdle && !clear_busy_i && event_valid_i;
   assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid &&
-                      (cmd.opcode != iwarp_pkg::CmdCreateQp || news_idle_i);
+                      ((cmd.opcode != iwarp_pkg::CmdCreateQp && cmd.opcode != iwarp_pkg::CmdCreateSrq) || news_idle_i);
   assign event_ready_o = state_q == StDecide && !is_cmd_q;
 
   ram_1r1w #(.Width(CtxW), .Depth(rnic_pkg::NumQps)) u_ctx (
@@ -179,6 +184,7 @@ module qp_state #(
     if (step_q[Purge])    begun = qp_purge_ready_i;
     if (step_q[Kick])     begun = kick_ready_i;
     if (step_q[Async])    begun = qp_async_ready_i;
+    if (step_q[Limit])    begun = limit_ready_i;
     if (step_q[Answer])   begun = qp_cmd_rsp_ready_i;
   end
   logic answered;
@@ -270,7 +276,14 @@ module qp_state #(
   );
   assign init_valid_o    = {init_fork[5:1], init_fork[0] || (doing && step_q[DoorOff])};
   assign init_exists_o   = step_q[Init];
+  assign init_is_srq_o   = cmd.opcode == iwarp_pkg::CmdCreateSrq;
   assign init_args_o     = cmd.args;
+  iwarp_pkg::admin_limit_args_t limit_args;
+  logic unused_limit;
+  assign limit_args      = cmd.args;
+  assign limit_valid_o   = doing && step_q[Limit];
+  assign limit_o         = limit_args.limit;
+  assign unused_limit    = ^{limit_args.reserved0, limit_args.reserved1, limit_args.reserved2};
   assign barrier_valid_o = doing ? {step_q[BarRq], step_q[BarFetch], step_q[Barrier]} : 3'b000;
 
   assign ret_req_valid_o  = doing && (step_q[Mark] || step_q[Look] || step_q[Flush]);
