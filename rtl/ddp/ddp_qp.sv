@@ -4,7 +4,8 @@
 //   start:  drain everything received and sent before --> reset the QP's table entries --> ack
 //   sync:   drain everything received and sent --> ack
 //   stop:   process the grants and messages that have entered --> tables: not running
-//           --> drain everything received and sent --> ack
+//           --> drain everything received --> rx_deliver reports a WQE that is owed to an SRQ
+//           --> drain everything sent --> ack
 //
 // 1. A stop keeps the failure flags of rx_deliver and tx_header, because they still apply to
 //    segments inside. Start clears them.
@@ -61,12 +62,14 @@ module ddp_qp (
   input  logic [4:0]   told_in_i,
   input  logic [4:0]   told_out_i        // taken by qp, rdmap
 );
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     StIdle,
     StAsked,    // stop: messages and grants that have entered
     StTables,   // the tables of the leaves
     StWritten,  // tx_sched writes its table after its pipeline
     StDrain,    // segments that have entered
+    StOwed,     // stop: rx_deliver reports what its open message has taken from an SRQ
+    StCounted,  // that report is counted
     StHeld,     // reports that wait for invalidations
     StLeave,    // segments moved but still in header_put; reports that qp or rdmap has not taken
     StAck
@@ -132,7 +135,9 @@ module ddp_qp (
       StAsked:   if (done[Ask] && done[Grant]) st_d = StTables;
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
-      StDrain:   if (done[Rx] && done[Seg]) st_d = StHeld;
+      StDrain:   if (done[Rx] && done[Seg]) st_d = op_q == iwarp_pkg::QpoStop ? StOwed : StHeld;
+      StOwed:    if (ctl_ready_i[1]) st_d = StCounted;
+      StCounted: st_d = StHeld;
       StHeld:    if (done[Held]) st_d = StLeave;
       StLeave:   if (done[Sent] && done[Report] && done[Told +: 5] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
@@ -152,7 +157,7 @@ module ddp_qp (
   assign qp_ctl_ddp_ready_o = st_q == StIdle;
   assign qp_ack_ddp_valid_o = st_q == StAck;
   assign qp_ack_ddp_o       = qpn_q;
-  assign ctl_valid_o        = st_q == StTables ? left_q : '0;
+  assign ctl_valid_o        = st_q == StTables ? left_q : st_q == StOwed ? 5'b00010 : '0;
   assign ctl_start_o        = op_q == iwarp_pkg::QpoStart;
   assign ctl_qpn_o          = qpn_q;
   assign ctl_pd_o           = pd_q;

@@ -224,15 +224,17 @@ module ddp_rx (
   );
 
   // Segments between ddp_rx_pieces and the report, held ones too.
-  localparam int unsigned MaxInside = (4 + 2) * rnic_pkg::FifoDepth;   // ddp_rx_deliver, ddp_rx_hold
+  // ddp_rx_deliver and ddp_rx_hold, but for the report of a stop, of which there is one at a time.
+  localparam int unsigned MaxInside = (4 + 2) * rnic_pkg::FifoDepth - 1;
   logic [15:0] inside_q;
   logic        begun;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= '0;
-    else         inside_q <= inside_q + 16'(begun) - 16'(rx_out_o && !rx_held_in_o) - 16'(rx_held_out_o);
+    else         inside_q <= inside_q + 16'(begun) + 16'(rx_held_in_o && !rx_out_o) - 16'(rx_out_o && !rx_held_in_o) -
+                             16'(rx_held_out_o);
   end
 
-  logic        entry_valid, entry_ready, entry_asked, entry_recv;
+  logic        entry_valid, entry_ready, entry_asked, entry_recv, entry_owes;
   logic [7:0]  entry_cause, entry_status;
   logic [15:0] entry_length, entry_index;
   logic [31:0] entry_total;
@@ -249,10 +251,10 @@ module ddp_rx (
     .entry_valid_o(entry_valid), .entry_ready_i(entry_ready), .entry_cause_o(entry_cause),
     .entry_asked_o(entry_asked), .entry_recv_o(entry_recv), .entry_status_o(entry_status),
     .entry_length_o(entry_length), .entry_index_o(entry_index), .entry_total_o(entry_total),
-    .entry_persist_o(entry_persist)
+    .entry_persist_o(entry_persist), .entry_owes_o(entry_owes)
   );
 
-  logic        pend_valid, pend_ready, pend_extents, pend_failed, pend_report;
+  logic        pend_valid, pend_ready, pend_extents, pend_failed, pend_report, pend_owes;
   logic [15:0] pend_qpn, pend_length, pend_index;
   logic [7:0]  pend_status;
   logic [31:0] pend_total;
@@ -264,14 +266,15 @@ module ddp_rx (
     .entry_valid_i(entry_valid), .entry_ready_o(entry_ready), .entry_cause_i(entry_cause),
     .entry_asked_i(entry_asked), .entry_recv_i(entry_recv), .entry_status_i(entry_status),
     .entry_length_i(entry_length), .entry_index_i(entry_index), .entry_total_i(entry_total),
-    .entry_persist_i(entry_persist),
+    .entry_persist_i(entry_persist), .entry_owes_i(entry_owes),
     .rx_xlate_rsp_valid_i(rx_xlate_rsp_valid), .rx_xlate_rsp_ready_o(rx_xlate_rsp_ready), .rx_xlate_rsp_i(rx_xlate_rsp),
     .rx_segment_valid_o, .rx_segment_ready_i, .rx_segment_o,
     .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_qpn_o(pend_qpn), .pend_extents_o(pend_extents),
     .pend_failed_o(pend_failed), .pend_report_o(pend_report), .pend_status_o(pend_status),
-    .pend_length_o(pend_length), .pend_index_o(pend_index), .pend_total_o(pend_total)
+    .pend_length_o(pend_length), .pend_index_o(pend_index), .pend_total_o(pend_total), .pend_owes_o(pend_owes)
   );
 
+  logic        deliver_owes;
   logic        deliver_valid, deliver_ready, deliver_placed, deliver_failed, deliver_report, deliver_solicited;
   logic [15:0] deliver_qpn, deliver_index;
   logic [7:0]  deliver_status, deliver_slot;
@@ -283,7 +286,7 @@ module ddp_rx (
     .clk_i, .rst_ni,
     .pend_valid_i(pend_valid), .pend_ready_o(pend_ready), .pend_qpn_i(pend_qpn), .pend_extents_i(pend_extents),
     .pend_failed_i(pend_failed), .pend_report_i(pend_report), .pend_status_i(pend_status),
-    .pend_length_i(pend_length), .pend_index_i(pend_index), .pend_total_i(pend_total),
+    .pend_length_i(pend_length), .pend_index_i(pend_index), .pend_total_i(pend_total), .pend_owes_i(pend_owes),
     .rx_verdict_valid_i(rx_verdict_valid), .rx_verdict_ready_o(rx_verdict_ready), .rx_verdict_i(rx_verdict),
     .payload_valid_i(body_valid), .payload_ready_o(body_ready), .payload_i(body),
     .rx_extent_valid_i(rx_extent_valid), .rx_extent_ready_o(rx_extent_ready), .rx_extent_i(rx_extent),
@@ -295,17 +298,17 @@ module ddp_rx (
     .deliver_placed_o(deliver_placed), .deliver_failed_o(deliver_failed), .deliver_report_o(deliver_report),
     .deliver_status_o(deliver_status), .deliver_kind_o(deliver_kind), .deliver_slot_o(deliver_slot),
     .deliver_solicited_o(deliver_solicited), .deliver_index_o(deliver_index), .deliver_total_o(deliver_total),
-    .deliver_immediate_o(deliver_immediate)
+    .deliver_immediate_o(deliver_immediate), .deliver_owes_o(deliver_owes)
   );
 
   ddp_rx_deliver u_deliver (
     .clk_i, .rst_ni, .clear_i, .clear_addr_i,
-    .ctl_valid_i(ctl_valid_i[1]), .ctl_ready_o(ctl_ready_o[1]), .ctl_qpn_i,
+    .ctl_valid_i(ctl_valid_i[1]), .ctl_ready_o(ctl_ready_o[1]), .ctl_start_i, .ctl_qpn_i,
     .deliver_valid_i(deliver_valid), .deliver_ready_o(deliver_ready), .deliver_qpn_i(deliver_qpn),
     .deliver_placed_i(deliver_placed), .deliver_failed_i(deliver_failed), .deliver_report_i(deliver_report),
     .deliver_status_i(deliver_status), .deliver_kind_i(deliver_kind), .deliver_slot_i(deliver_slot),
     .deliver_solicited_i(deliver_solicited), .deliver_index_i(deliver_index), .deliver_total_i(deliver_total),
-    .deliver_immediate_i(deliver_immediate),
+    .deliver_immediate_i(deliver_immediate), .deliver_owes_i(deliver_owes),
     .place_done_valid_i, .place_done_ready_o, .place_done_i,
     .rx_done_valid_o, .rx_done_ready_i, .rx_done_o,
     .invalidate_valid_o, .invalidate_ready_i, .invalidate_o,

@@ -37,6 +37,7 @@ module ddp_rx_check (
   input  logic         entry_asked_i,
   input  logic         entry_recv_i,
   input  logic [7:0]   entry_status_i,
+  input  logic         entry_owes_i,
   input  logic [15:0]  entry_length_i,
   input  logic [15:0]  entry_index_i,
   input  logic [31:0]  entry_total_i,
@@ -57,18 +58,19 @@ module ddp_rx_check (
   output logic         pend_failed_o,    // it has a cause
   output logic         pend_report_o,    // its receive ends with this error status
   output logic [7:0]   pend_status_o,
+  output logic         pend_owes_o,      // it has taken a WQE of an SRQ
   output logic [15:0]  pend_length_o,
   output logic [15:0]  pend_index_o,
   output logic [31:0]  pend_total_o
 );
   localparam int unsigned Depth   = 2 * rnic_pkg::FifoDepth;
   localparam int unsigned CountW  = $clog2(Depth + 1);
-  localparam int unsigned EntryW  = 8 + 2 + 8 + 16 + 16 + 32 + 1;
+  localparam int unsigned EntryW  = 8 + 2 + 8 + 1 + 16 + 16 + 32 + 1;
 
   logic              tail_valid, persist;
   logic [47:0]       tail;
   logic [CountW:0]   unused_tails;
-  logic              first_valid, entry_valid, asked, is_recv, fire, out_ready, refused, bad_inv;
+  logic              first_valid, entry_valid, asked, is_recv, owes, fire, out_ready, refused, bad_inv;
   logic [15:0]       qpn, ulpdu_length, length, index;
   logic [511:0]      head;
   logic [7:0]        cause, final_cause, status;
@@ -86,9 +88,9 @@ module ddp_rx_check (
   stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(entry_valid_i), .ready_o(entry_ready_o),
-    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_status_i, entry_length_i, entry_index_i,
+    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_status_i, entry_owes_i, entry_length_i, entry_index_i,
              entry_total_i, entry_persist_i}),
-    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, status, length, index, total, persist}),
+    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, status, owes, length, index, total, persist}),
     .count_o(unused_entries)
   );
 
@@ -136,6 +138,7 @@ module ddp_rx_check (
   assign pend_failed_o  = final_cause != iwarp_pkg::CauseNone;
   assign pend_report_o  = status != iwarp_pkg::WcSuccess || (refused && is_recv && !bad_inv);
   assign pend_status_o  = refused ? iwarp_pkg::WcLocProtErr : status;
+  assign pend_owes_o    = owes;
   assign pend_length_o  = length;
   assign pend_index_o   = index;
   assign pend_total_o   = total;

@@ -13,7 +13,8 @@
 //    WQE it fails with no_buffer. A receive WQE that qp could not read, or that is malformed, fails
 //    with local_catastrophic. After a failure the remainder is empty, and later segments request
 //    nothing.
-// 3. A receive that ends here has its own status: loc_len_err, fatal_err, loc_qp_op_err.
+// 3. A receive that ends here has its own status: loc_len_err, fatal_err, loc_qp_op_err. A WQE of an
+//    SRQ that could not be read stays there: no receive ends.
 // 4. A piece of length 0 is not sent to tpt.
 //
 // Throughput: 1 cycle per segment without pieces, 2 if tagged, 3 for the first segment of a Send (4
@@ -62,6 +63,7 @@ module ddp_rx_pieces (
   output logic         entry_recv_o,     // of a Send: a refusal is a local error
   output logic [7:0]   entry_status_o,   // other than success: its receive ends with it
   output logic [15:0]  entry_length_o,
+  output logic         entry_owes_o,     // it has taken a WQE of an SRQ, which is to be reported
   output logic [15:0]  entry_index_o,    // of the receive WQE
   output logic [31:0]  entry_total_o,
   output logic         entry_persist_o
@@ -156,7 +158,7 @@ module ddp_rx_pieces (
   logic [63:0] to0_q;
   logic [7:0]  cause_d, cause_q;
   iwarp_pkg::wc_status_e status_d, status_q;
-  logic        asked_d, asked_q, write_d, write_q;
+  logic        asked_d, asked_q, write_d, write_q, owes_d, owes_q;
   logic        start_tagged, start_take, start_next, cut_now, fire_piece, one_left, done;
 
   assign inval    = mask_q[0];
@@ -208,17 +210,20 @@ module ddp_rx_pieces (
     cause_d  = cause_q;
     status_d = status_q;
     asked_d  = asked_q;
+    owes_d   = owes_q;
     mask_d   = mask_q;
     write_d  = 1'b0;
     if (st_q == StIdle) begin
       cause_d  = cause;
       status_d = iwarp_pkg::WcSuccess;
+      owes_d   = start_take && rq_take_rsp_i.shared &&
+                 (rq_take_rsp_i.result == iwarp_pkg::RqtOk || rq_take_rsp_i.result == iwarp_pkg::RqtMalformed);
       if (start_take) begin
         case (rq_take_rsp_i.result)
           iwarp_pkg::RqtEmpty: cause_d = iwarp_pkg::CauseDdpUntaggedNoBuffer;
           iwarp_pkg::RqtFailed: begin
             cause_d  = iwarp_pkg::CauseLocalCatastrophic;
-            status_d = iwarp_pkg::WcFatalErr;
+            if (!rq_take_rsp_i.shared) status_d = iwarp_pkg::WcFatalErr;
           end
           iwarp_pkg::RqtMalformed: begin
             cause_d  = iwarp_pkg::CauseLocalCatastrophic;
@@ -261,6 +266,7 @@ module ddp_rx_pieces (
     cause_q  <= cause_d;
     status_q <= status_d;
     asked_q  <= asked_d;
+    owes_q   <= owes_d;
     if (start_take)           wqe_q <= fresh;
     else if (st_q == StLoad)  wqe_q <= stored;
     if (start_tagged) begin
@@ -302,6 +308,7 @@ module ddp_rx_pieces (
   assign entry_asked_o    = st_q == StEmit && asked_q;
   assign entry_recv_o     = is_recv;
   assign entry_status_o   = st_q == StEmit ? status_q : iwarp_pkg::WcSuccess;
+  assign entry_owes_o     = st_q == StEmit && owes_q;
   assign entry_length_o   = length;
   assign entry_index_o    = wqe_q.index;
   assign entry_total_o    = total;

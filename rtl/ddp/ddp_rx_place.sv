@@ -29,6 +29,7 @@ module ddp_rx_place (
   input  logic         pend_failed_i,
   input  logic         pend_report_i,
   input  logic [7:0]   pend_status_i,
+  input  logic         pend_owes_i,
   input  logic [15:0]  pend_length_i,
   input  logic [15:0]  pend_index_i,
   input  logic [31:0]  pend_total_i,
@@ -66,6 +67,7 @@ module ddp_rx_place (
   output logic         deliver_failed_o,   // the QP has an error from this segment on
   output logic         deliver_report_o,
   output logic [7:0]   deliver_status_o,
+  output logic         deliver_owes_o,
   output logic [2:0]   deliver_kind_o,
   output logic [7:0]   deliver_slot_o,
   output logic         deliver_solicited_o,
@@ -74,12 +76,12 @@ module ddp_rx_place (
   output logic [63:0]  deliver_immediate_o
 );
   localparam int unsigned PendDepth  = 2 * rnic_pkg::FifoDepth;
-  localparam int unsigned PendW      = 16 + 3 + 8 + 16 + 16 + 32;
+  localparam int unsigned PendW      = 16 + 3 + 8 + 1 + 16 + 16 + 32;
   localparam int unsigned OrderDepth = rnic_pkg::FifoDepth;
   localparam int unsigned OrderCntW  = $clog2(OrderDepth + 1);
 
   // A segment that waits for its verdict.
-  logic        pend_valid, has_extents, failed, report, fire, forward;
+  logic        pend_valid, has_extents, failed, report, owes, fire, forward;
   logic [15:0] qpn, length, index;
   logic [7:0]  status;
   logic [31:0] total;
@@ -88,10 +90,10 @@ module ddp_rx_place (
   stream_fifo #(.Width(PendW), .Depth(PendDepth)) u_pend (
     .clk_i, .rst_ni,
     .valid_i(pend_valid_i), .ready_o(pend_ready_o),
-    .data_i({pend_qpn_i, pend_extents_i, pend_failed_i, pend_report_i, pend_status_i, pend_length_i, pend_index_i,
+    .data_i({pend_qpn_i, pend_extents_i, pend_failed_i, pend_report_i, pend_status_i, pend_owes_i, pend_length_i, pend_index_i,
              pend_total_i}),
     .valid_o(pend_valid), .ready_i(fire),
-    .data_o({qpn, has_extents, failed, report, status, length, index, total}),
+    .data_o({qpn, has_extents, failed, report, status, owes, length, index, total}),
     .count_o(unused_pend)
   );
 
@@ -129,6 +131,7 @@ module ddp_rx_place (
   assign deliver_failed_o    = failed || !rx_verdict_i.accept;
   assign deliver_report_o    = report;
   assign deliver_status_o    = report ? status : iwarp_pkg::WcSuccess;
+  assign deliver_owes_o      = owes;
   assign deliver_kind_o      = rx_verdict_i.accept ? rx_verdict_i.deliver : iwarp_pkg::DelNothing;
   assign deliver_slot_o      = rx_verdict_i.slot;
   assign deliver_solicited_o = rx_verdict_i.solicited;
