@@ -356,8 +356,8 @@ module qp_retire #(
                             rx_done_i.kind == iwarp_pkg::DelRecv || rx_done_i.kind == iwarp_pkg::DelImmediate ||
                             rx_done_i.kind == iwarp_pkg::DelInvalidate)
   // ddp reports receives in the order in which it took them, and reports none after its first
-  // error.
-  `RNIC_ASSERT(RecvInOrder_A, !(s2_valid_q && kind == OpRecv) || index == s2_ctx_q[CtxW-17 -: 16])
+  // error. Those of an SRQ have tags.
+  `RNIC_ASSERT(RecvInOrder_A, !(s2_valid_q && kind == OpRecv) || s2_has_srq_q || index == s2_ctx_q[CtxW-17 -: 16])
   logic [rnic_pkg::SqWindow-1:0] s2_done;
   logic s1_new_q, s2_new_q;   // an operation begins
   always_ff @(posedge clk_i) {s2_new_q, s1_new_q} <= {s1_new_q, op_take};

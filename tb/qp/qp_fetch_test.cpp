@@ -61,7 +61,8 @@ TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
       {"4 SGEs", RqTake::kMalformed, WcStatus::kLocQpOpErr, [](auto& w) { w.num_sge = 4; }},
       {"15 SGEs", RqTake::kMalformed, WcStatus::kLocQpOpErr, [](auto& w) { w.num_sge = 15; }},
       {"reserved0", RqTake::kMalformed, WcStatus::kLocQpOpErr,
-       [](auto& w) { w.reserved0 = uint64_t{1} << 59; }},
+       [](auto& w) { w.reserved0 = uint32_t{1} << 27; }},
+      {"reserved2", RqTake::kMalformed, WcStatus::kLocQpOpErr, [](auto& w) { w.reserved2 = 1; }},
       {"reserved1", RqTake::kMalformed, WcStatus::kLocQpOpErr, [](auto& w) { w.reserved1 = 1; }},
   };
   for (const Case& c : cases) {

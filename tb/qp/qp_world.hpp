@@ -60,6 +60,9 @@ class QpWorld {
     bool rq_ended = false;
     std::vector<spec::Cqe> sq_cqes, rq_cqes;
     std::vector<spec::RqTakeRsp> takes;
+    std::optional<unsigned> srq;  // its receives come from there, whose rq_taken counts them too
+    std::deque<uint16_t> tags;    // of those, taken and not completed
+    unsigned unreported = 0;      // taken, and ddp has not reported them
   };
 
   QpWorld(D& dut, base::Rng rng, unsigned latency)
@@ -131,8 +134,9 @@ class QpWorld {
     if (dut_.qp_cmd_rsp.empty()) return {};
     return dut_.qp_cmd_rsp.take();
   }
+  /// Of a QP with an SRQ, log_rq is not used.
   void create(unsigned n, unsigned log_sq, unsigned log_rq, uint16_t send_cq = 1,
-              uint16_t recv_cq = 2) {
+              uint16_t recv_cq = 2, std::optional<unsigned> srq = {}) {
     const unsigned life = qps_[n].life + 1;
     Qp& q = qps_[n] = {};
     q.life = life;
@@ -146,13 +150,43 @@ class QpWorld {
     a.send_cq = send_cq;
     a.recv_cq = recv_cq;
     a.sq_base = sq_base(n);
-    a.rq_base = rq_base(n);
     a.log_sq = static_cast<uint8_t>(log_sq);
-    a.log_rq = static_cast<uint8_t>(log_rq);
+    if (srq) {
+      q.srq = srq;
+      a.has_srq = 1;
+      a.srq = static_cast<uint16_t>(*srq);
+    } else {
+      a.rq_base = rq_base(n);
+      a.log_rq = static_cast<uint8_t>(log_rq);
+    }
     const auto words = a.to_words();
     ASSERT_EQ(command(spec::AdminOpcode::kCreateQp, n, words.data()).status,
               spec::AdminStatus::kOk);
     q.exists = true;
+  }
+  void create_srq(unsigned n, unsigned log) {
+    const unsigned life = qps_[n].life + 1;
+    Qp& q = qps_[n] = {};
+    q.life = life;
+    q.log_rq = log;
+    q.rq.resize(size_t{1} << log);
+    const spec::AdminSrqArgs a{.pd = 100,
+                               .page = static_cast<uint16_t>(n + 1),
+                               .base = rq_base(n),
+                               .log_size = static_cast<uint8_t>(log)};
+    const auto words = a.to_words();
+    ASSERT_EQ(command(spec::AdminOpcode::kCreateSrq, n, words.data()).status,
+              spec::AdminStatus::kOk);
+    q.exists = true;
+  }
+  void set_limit(unsigned n, uint16_t limit) {
+    const auto words = spec::AdminLimitArgs{.limit = limit}.to_words();
+    ASSERT_EQ(command(spec::AdminOpcode::kModifySrq, n, words.data()).status,
+              spec::AdminStatus::kOk);
+  }
+  void destroy_srq(unsigned n) {
+    ASSERT_EQ(command(spec::AdminOpcode::kDestroySrq, n).status, spec::AdminStatus::kOk);
+    qps_[n].exists = false;
   }
   spec::AdminStatus modify(unsigned n, spec::QpState to) {
     spec::AdminModifyArgs a;
@@ -260,6 +294,7 @@ class QpWorld {
     for (unsigned i = 0; i < count; i++) {
       spec::RqWqe w;
       w.num_sge = num_sge ? *num_sge : static_cast<uint8_t>(rng_.below(4));
+      w.tag = static_cast<uint16_t>(rng_.next());  // only an SRQ's is looked at
       for (auto* s : {&w.sge0, &w.sge1, &w.sge2}) {
         s->address = rng_.next();
         s->length = static_cast<uint32_t>(rng_.next());
@@ -280,6 +315,11 @@ class QpWorld {
     how(w);
     words = w.to_words();
     std::memcpy(unit.data(), words.data(), 64);
+  }
+  static spec::RqWqe recv_of(const Unit& in_ring) {
+    std::array<uint32_t, 16> w{};
+    std::memcpy(w.data(), in_ring.data(), 64);
+    return spec::RqWqe::from_words(w.data());
   }
   unsigned rq_room(unsigned n) {
     Qp& q = qps_[n];
@@ -397,7 +437,8 @@ class QpWorld {
     while (auto c = pop(dut_.qp_ctl_mpa)) control("mpa", *c, dut_.qp_ack_mpa, [] { return true; });
     while (auto c = pop(dut_.qp_ctl_ddp))
       control("ddp", *c, dut_.qp_ack_ddp, [this] {
-        return dut_.rx_done.empty() && dut_.sq_slot_free.empty() && take_order_.empty();
+        return dut_.rx_done.empty() && dut_.sq_slot_free.empty() && take_order_.empty() &&
+               std::ranges::all_of(qps_, [](const Qp& q) { return q.unreported == 0; });
       });
     while (auto c = pop(dut_.qp_ctl_rdmap))
       control("rdmap", *c, dut_.qp_ack_rdmap, [] { return true; });
@@ -560,6 +601,13 @@ class QpWorld {
     if (e.is_recv) {
       q.rq_cqes.push_back(e);
       EXPECT_EQ(e.opcode, spec::WcOpcode::kRecv);
+      if (q.srq) {
+        ASSERT_FALSE(q.tags.empty()) << "QP " << e.qpn << ": a receive that it has not taken";
+        EXPECT_EQ(e.index, q.tags.front());
+        q.tags.pop_front();
+        q.rq_reported++;
+        return;
+      }
       if (e.status == spec::WcStatus::kWrFlushErr) {
         const auto n = static_cast<uint16_t>(e.index - q.rq_reported);
         EXPECT_GT(n, 0U) << "an empty flush entry";
@@ -616,10 +664,22 @@ class QpWorld {
         "QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken,
         q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
     q.takes.push_back(t);
+    EXPECT_EQ(t.shared, q.srq.has_value());
     if (t.result == spec::RqTake::kEmpty) return;
-    EXPECT_EQ(t.wqe.index, static_cast<uint16_t>(q.rq_taken));
-    if (t.result == spec::RqTake::kOk) expect_wqe(t.wqe, q.rq[q.rq_taken % q.rq.size()]);
-    q.rq_taken++;
+    if (q.srq && t.result == spec::RqTake::kFailed) {  // the WQE stays in the SRQ
+      if (!hold_faults_) error(n, spec::Cause::kLocalCatastrophic, true);
+      return;
+    }
+    Qp& row = q.srq ? qps_[*q.srq] : q;
+    const Unit& in_ring = row.rq[row.rq_taken % row.rq.size()];
+    EXPECT_EQ(t.wqe.index, q.srq ? recv_of(in_ring).tag : static_cast<uint16_t>(q.rq_taken));
+    if (t.result == spec::RqTake::kOk) expect_wqe(t.wqe, in_ring);
+    row.rq_taken++;
+    if (q.srq) {
+      q.rq_taken++;
+      q.tags.push_back(t.wqe.index);
+      q.unreported++;
+    }
     const unsigned qpn = n;
     const uint16_t index = t.wqe.index;
     const auto status = t.result == spec::RqTake::kOk       ? spec::WcStatus::kSuccess
@@ -629,15 +689,18 @@ class QpWorld {
     after(
         0,
         [this, qpn, index, status, life = q.life] {
-          if (qps_[qpn].life != life || qps_[qpn].stopped || qps_[qpn].faulted) return true;
+          const bool over = qps_[qpn].stopped || qps_[qpn].faulted;
+          if (qps_[qpn].life != life || (over && !qps_[qpn].srq)) return true;
+          if (qps_[qpn].srq) qps_[qpn].unreported--;
           spec::RxDone d;
           d.qpn = static_cast<uint16_t>(qpn);
           d.kind = spec::DeliverKind::kRecv;
           d.index = index;
           d.byte_len = index * 3U;
           d.solicited = index & 1;
-          d.status = status;
+          d.status = over ? spec::WcStatus::kWrFlushErr : status;
           dut_.rx_done.put(d);
+          if (over) return true;
           // ddp reports the receive, then rdmap reports the error.
           if (status != spec::WcStatus::kSuccess && !hold_faults_)
             error(qpn, spec::Cause::kLocalCatastrophic, true);
@@ -646,9 +709,7 @@ class QpWorld {
         q.last_done);
   }
   void expect_wqe(const spec::RecvWqe& got, const Unit& in_ring) {
-    std::array<uint32_t, 16> w{};
-    std::memcpy(w.data(), in_ring.data(), 64);
-    const auto want = spec::RqWqe::from_words(w.data());
+    const spec::RqWqe want = recv_of(in_ring);
     EXPECT_EQ(got.num_sge, want.num_sge);
     const spec::WqeSge* from[] = {&want.sge0, &want.sge1, &want.sge2};
     const spec::Sge* to[] = {&got.sge0, &got.sge1, &got.sge2};
