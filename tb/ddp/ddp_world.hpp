@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "ddp/ddp_dut.hpp"
@@ -146,8 +147,11 @@ struct World {
   void on_take(uint16_t qpn) {
     auto& q = wqes[qpn];
     takes[qpn]++;
-    if (q.empty()) return dut.rq_take_rsp.put({.result = spec::RqTake::kEmpty, .wqe = {}});
-    dut.rq_take_rsp.put({.result = take_result, .wqe = q.front()});
+    const uint8_t is_shared = shared.contains(qpn);
+    if (q.empty())
+      return dut.rq_take_rsp.put({.result = spec::RqTake::kEmpty, .shared = is_shared, .wqe = {}});
+    taken[qpn].push_back(q.front().index);
+    dut.rq_take_rsp.put({.result = take_result, .shared = is_shared, .wqe = q.front()});
     q.pop_front();
   }
   void on_place_extent(const spec::Extent& e) {
@@ -249,6 +253,8 @@ struct World {
   bool hold_verdicts = false, hold_places = false, hold_grants = false;
   std::vector<spec::RxXlate> rx_asked, rx_group, tx_asked, tx_group;
   std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;
+  std::set<uint16_t> shared;  // QPs that take from an SRQ
+  std::map<uint16_t, std::vector<uint16_t>> taken;
   std::map<uint16_t, unsigned> takes, sq_used, resp_used;
   std::array<uint64_t, 2> given{}, used{}, dropped{};
   std::deque<uint32_t> place_lengths;
