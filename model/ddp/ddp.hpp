@@ -65,6 +65,13 @@ class Ddp {
     PayloadFetch fetch;  // valid if segment.fetches
   };
 
+  struct Drain {  // orders, and the segments that were inside at the latest one and still are
+    std::optional<spec::QpParams> start;
+    uint32_t orders = 0;  // not acknowledged yet
+    uint32_t rx = 0, tx = 0;
+    uint32_t held = 0;  // received ones whose reports are held: later segments pass them
+  };
+
   class Tx {
    public:
     Tx(Ddp& ddp, const spec::Sizes& sizes);
@@ -190,7 +197,7 @@ class Ddp {
     void give_back(ExtentList& extents);
     void flush_owed(uint16_t qpn);
     void deliver(const Delivery& d);
-    void report(const Delivery& d);
+    void report(const Delivery& d, uint32_t Drain::*way);
     Ddp& ddp_;
     std::vector<Qp> qps_;
     Ring<Delivery> deliveries_;
@@ -212,11 +219,6 @@ class Ddp {
   std::string waiting_for() const;
 
  private:
-  struct Drain {  // orders, and the segments that were inside at the latest one and still are
-    std::optional<spec::QpParams> start;
-    uint32_t orders = 0;  // not acknowledged yet
-    uint32_t rx = 0, tx = 0;
-  };
   void left(uint16_t qpn, uint32_t Drain::*way);
   void maybe_drained(uint16_t qpn);
 

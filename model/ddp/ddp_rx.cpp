@@ -305,16 +305,21 @@ void Ddp::Rx::deliver(const Delivery& d) {
   if (invalidates || (d.reported && qps_[d.done.qpn].held != 0)) {
     ++qps_[d.done.qpn].held;
     held_.push(d);
+    Drain& drain = ddp_.drains_[d.done.qpn];
+    if (drain.rx != 0) {
+      --drain.rx;
+      ++drain.held;
+    }
     if (invalidates) ddp_.out_.invalidate({static_cast<uint32_t>(d.done.immediate)});
     return;
   }
-  report(d);
+  report(d, &Drain::rx);
 }
 
-void Ddp::Rx::report(const Delivery& d) {
+void Ddp::Rx::report(const Delivery& d, uint32_t Drain::*way) {
   if (d.reported) ddp_.out_.rx_done(d.done);
   --qps_[d.done.qpn].inside;
-  ddp_.left(d.done.qpn, &Drain::rx);
+  ddp_.left(d.done.qpn, way);
 }
 
 /// tpt invalidates in the order in which it was asked to.
@@ -325,7 +330,7 @@ void Ddp::Rx::invalidated() {
     next = false;
     const Delivery d = held_.pop();
     --qps_[d.done.qpn].held;
-    report(d);
+    report(d, &Drain::held);
   }
 }
 
@@ -351,7 +356,8 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
   }
   ++d.orders;
   d.tx = t.in_flight;
-  d.rx = r.inside;
+  d.rx = r.inside - r.held;
+  d.held = r.held;
   maybe_drained(ctl.qpn);
 }
 
@@ -365,7 +371,7 @@ void Ddp::left(uint16_t qpn, uint32_t Drain::*way) {
 /// Completes the orders once every segment that was inside at the latest one has drained.
 void Ddp::maybe_drained(uint16_t qpn) {
   Drain& d = drains_[qpn];
-  if (d.rx + d.tx != 0) return;
+  if (d.rx + d.held + d.tx != 0) return;
   Rx::Qp& r = rx.qps_[qpn];
   if (std::exchange(r.stopping, false)) {
     r.running = false;
@@ -393,7 +399,7 @@ std::string Ddp::waiting_for() const {
     const Drain& d = drains_[i];
     if (d.orders != 0) {
       s += fmt::format("ddp: an order to QP {} waits for {} segments out and {} in\n", i, d.tx,
-                       d.rx);
+                       d.rx + d.held);
     } else if (t.running && (t.wants || t.wants_term)) {
       s += fmt::format("ddp: QP {} wants to send {} and waits for llp_if's grant\n", i,
                        t.wants_term ? "a Terminate" : "a segment");
