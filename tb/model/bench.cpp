@@ -188,20 +188,32 @@ uint16_t Side::create_cq(uint8_t log) {
 QpHandle Side::create_qp(const QpSetup& s) {
   QpHandle q{.qpn = next_qp_++, .cqn = create_cq(s.log_cq)};
   sq_[q.qpn] = {.base = alloc(64ULL << s.log_sq), .log = s.log_sq};
-  rq_[q.qpn] = {.base = alloc(64ULL << s.log_rq), .log = s.log_rq};
+  if (!s.srq) rq_[q.qpn] = {.base = alloc(64ULL << s.log_rq), .log = s.log_rq};
   EXPECT_EQ(command(AdminOpcode::kCreateQp, q.qpn,
                     spec::AdminQpArgs{.pd = s.pd,
                                       .page = 0,
                                       .send_cq = q.cqn,
                                       .recv_cq = q.cqn,
                                       .sq_base = sq_[q.qpn].base,
-                                      .rq_base = rq_[q.qpn].base,
+                                      .rq_base = s.srq ? 0 : rq_[q.qpn].base,
                                       .log_sq = s.log_sq,
-                                      .log_rq = s.log_rq,
-                                      .privileged = s.privileged})
+                                      .log_rq = s.srq ? uint8_t{0} : s.log_rq,
+                                      .privileged = s.privileged,
+                                      .has_srq = s.srq.has_value(),
+                                      .srq = s.srq.value_or(0)})
                 .status,
             AdminStatus::kOk);
   return q;
+}
+
+uint16_t Side::create_srq(uint16_t pd, uint8_t log) {
+  const uint16_t n = next_qp_++;
+  rq_[n] = {.base = alloc(64ULL << log), .log = log};
+  EXPECT_EQ(command(AdminOpcode::kCreateSrq, n,
+                    spec::AdminSrqArgs{.pd = pd, .page = 0, .base = rq_[n].base, .log_size = log})
+                .status,
+            AdminStatus::kOk);
+  return n;
 }
 
 spec::AdminQpResult Side::query(uint16_t qpn) {
@@ -272,10 +284,11 @@ void Side::push(uint16_t qpn) {
   }
 }
 
-uint16_t Side::post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges) {
+uint16_t Side::post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges, uint16_t tag) {
   Ring& r = rq_[qpn];
   spec::RqWqe w;
   w.num_sge = static_cast<uint8_t>(sges.size());
+  w.tag = tag;
   if (!sges.empty()) w.sge0 = sges[0];
   if (sges.size() > 1) w.sge1 = sges[1];
   if (sges.size() > 2) w.sge2 = sges[2];

@@ -128,6 +128,7 @@ struct QpSetup {
   bool privileged = false;  // may register memory
   uint8_t log_sq = 6, log_rq = 6, log_cq = 8;
   uint16_t reply_bytes = 0;  // streaming bytes that the passive side's modify sends
+  std::optional<uint16_t> srq = {};
 };
 
 /// One end of a connection.
@@ -183,6 +184,7 @@ class Side : public model::Surroundings {
   uint32_t reg_fast(uint8_t log_pages, uint16_t pd = 0);
   uint16_t create_cq(uint8_t log = 8);
   QpHandle create_qp(const QpSetup& s);
+  uint16_t create_srq(uint16_t pd = 0, uint8_t log = 6);
   spec::AdminQpResult query(uint16_t qpn);
   spec::AdminConnResult connection(uint16_t number);
   /// modify_qp to rts.
@@ -204,7 +206,8 @@ class Side : public model::Surroundings {
     ring_sq(qpn);
     return i;
   }
-  uint16_t post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges);
+  /// Of a QP, or of an SRQ with a tag.
+  uint16_t post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges, uint16_t tag = 0);
   std::optional<spec::Cqe> poll(uint16_t cqn);
   spec::Cqe wait(uint16_t cqn);
   std::optional<spec::Eqe> poll_event();

@@ -399,7 +399,7 @@ TEST_F(TimedTest, SegmentsLeaveAsTheyAreCut) {
 }
 
 // ddp_rx.sv: the first segment of a Send takes 3 cycles, later ones 4. The first waits for its
-// receive WQE (5 cycles of qp_rq_fetch, and 3 in ddp_rx).
+// receive WQE (6 cycles of qp_rq_fetch, and 3 in ddp_rx).
 TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
   const auto p = b.connect();
   b.a.tamper = [](auto&) { return false; };  // the test injects the records, back to back
@@ -418,7 +418,7 @@ TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
   };
   const Cycle write = first(1, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag),
                             4);  // the FPDU is as long as that of an 8-byte Send
-  EXPECT_EQ(first(1, wr(WrOpcode::kSend, 0), 8) - write, 8U);
+  EXPECT_EQ(first(1, wr(WrOpcode::kSend, 0), 8) - write, 9U);
   first(20, wr(WrOpcode::kSend, 0), 8);
   EXPECT_NEAR(mean_gap(b.b.placed, 18), 3, 0.2);
   first(1, wr(WrOpcode::kSend, 0), 1400);

@@ -1,0 +1,568 @@
+// Shared receive queues in qp alone: commands, doorbells, takes, fetches, the limit.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "base/rng.hpp"
+#include "qp/qp.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using model::Qp;
+using spec::AdminOpcode;
+using spec::AdminStatus;
+using spec::DoorbellKind;
+using spec::QpState;
+using spec::RqTake;
+using spec::WcStatus;
+
+constexpr uint16_t kSrq = 7, kA = 2, kB = 3, kOwn = 4;
+constexpr uint64_t kRing = 1 << 22;  // bytes between the rings of two numbers
+
+class SrqQpTest : public testing::Test, protected Qp::Out, private model::Translation {
+ protected:
+  explicit SrqQpTest(const spec::Sizes& s = {}) : sizes(s), qp(s, *this, *this) {}
+
+  template <class A>
+  AdminStatus command(AdminOpcode op, uint16_t object, const A& args) {
+    spec::QpCmd cmd{.opcode = op, .object = object, .args = {}};
+    args.pack(cmd.args);
+    return command(cmd);
+  }
+  AdminStatus command(AdminOpcode op, uint16_t object) {
+    return command({.opcode = op, .object = object, .args = {}});
+  }
+  AdminStatus command(const spec::QpCmd& cmd) {
+    rsps.clear();
+    qp.command(cmd);
+    settle();
+    EXPECT_EQ(rsps.size(), 1U);
+    return rsps.empty() ? AdminStatus::kDmaError : rsps[0].status;
+  }
+  static uint64_t base(uint16_t n) { return kRing * (n + 1); }
+  AdminStatus create_srq(uint16_t n = kSrq, uint8_t log = 6, uint16_t page = 0) {
+    rings[n] = {.log = log, .at = {}};
+    return command(AdminOpcode::kCreateSrq, n,
+                   spec::AdminSrqArgs{.page = page, .base = base(n), .log_size = log});
+  }
+  AdminStatus create_qp(uint16_t n, std::optional<uint16_t> srq, uint16_t cqn = 20) {
+    rings[n] = {.log = 6, .at = {}};
+    return command(AdminOpcode::kCreateQp, n,
+                   spec::AdminQpArgs{.send_cq = cqn,
+                                     .recv_cq = cqn,
+                                     .sq_base = base(n) + kRing / 2,
+                                     .rq_base = srq ? 0 : base(n),
+                                     .log_sq = 6,
+                                     .log_rq = srq ? uint8_t{0} : uint8_t{6},
+                                     .has_srq = srq.has_value(),
+                                     .srq = srq.value_or(0)});
+  }
+  AdminStatus arm(uint16_t limit, uint16_t n = kSrq) {
+    return command(AdminOpcode::kModifySrq, n, spec::AdminLimitArgs{.limit = limit});
+  }
+  bool ring(DoorbellKind kind, uint16_t n, uint16_t index, uint16_t page = 0) {
+    return qp.doorbell({.kind = kind, .qpn = n, .page = page, .index = index});
+  }
+  /// Posts a WQE of one SGE whose address is the tag, too.
+  bool post(uint16_t n, spec::RqWqe w) {
+    if (w.num_sge == 0) w.num_sge = 1;
+    w.sge0 = {.address = w.tag, .length = 64, .lkey = 9};
+    Wqes& r = rings[n];
+    r.at[static_cast<uint16_t>(r.producer++ % (1U << r.log))] = w;
+    return ring(DoorbellKind::kRq, n, r.producer);
+  }
+  bool post(uint16_t n, uint16_t tag) { return post(n, {.tag = tag}); }
+
+  /// Requests all reads that qp wants.
+  void request() {
+    while (!qp.rq_fetchable().empty())
+      reads.push_back(qp.rq_fetch(static_cast<uint16_t>(qp.rq_fetchable().next(0))));
+  }
+  /// Answers the oldest read with what lies in host memory, or with an error.
+  void answer(spec::RdStatus status = spec::RdStatus::kOk) {
+    ASSERT_FALSE(reads.empty());
+    const model::MemRead r = reads.front();
+    reads.pop_front();
+    model::MemData d{.status = status, .data = {}};
+    if (status == spec::RdStatus::kOk) {
+      Wqes& ring = rings[static_cast<uint16_t>(r.address / kRing - 1)];
+      d.data = rnic::Payload::make(r.length);
+      for (uint32_t i = 0; i < r.length / 64; ++i)
+        ring.at[static_cast<uint16_t>(r.address % kRing / 64 + i)].pack(
+            d.data.writable().subspan(size_t{64} * i));
+    }
+    qp.rq_fetched(d);
+  }
+  spec::RqTakeRsp take(uint16_t n) {
+    for (int i = 0; i < 100; ++i) {
+      if (const auto rsp = qp.rq_take(n)) return *rsp;
+      request();
+      if (reads.empty()) break;
+      answer();
+    }
+    ADD_FAILURE() << "a take waits for nothing";
+    return {};
+  }
+  void expect_ok(const spec::RqTakeRsp& rsp, uint16_t index, uint16_t tag, bool shared = true) {
+    EXPECT_EQ(rsp.result, RqTake::kOk);
+    EXPECT_EQ(rsp.shared, shared);
+    EXPECT_EQ(rsp.wqe.index, index);
+    EXPECT_EQ(rsp.wqe.sge0.tagged_offset, tag);
+  }
+  void expect_ok(const spec::RqTakeRsp& rsp, uint16_t tag) { expect_ok(rsp, tag, tag); }
+  /// Looks and retirements until none is left.
+  void settle() {
+    for (bool more = true; more;) {
+      more = !looks.empty() || !qp.retirable().empty();
+      while (!qp.retirable().empty()) qp.retire(static_cast<uint16_t>(qp.retirable().next(0)));
+      for (; !looks.empty(); looks.pop_front()) qp.look(looks.front());
+    }
+  }
+
+  struct Wqes {
+    uint8_t log = 6;
+    uint16_t producer = 0;
+    std::map<uint16_t, spec::RqWqe> at;
+  };
+  std::map<uint16_t, Wqes> rings;
+  std::deque<model::MemRead> reads;
+  std::vector<spec::QpCmdRsp> rsps;
+  std::vector<spec::CqeReq> cqes;
+  std::vector<uint16_t> asyncs, purged;
+  std::deque<uint16_t> looks;
+  const spec::Sizes sizes;
+  Qp qp;
+
+ private:
+  void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override { rsps.push_back(rsp); }
+  void qp_ctl(Qp::Peer, const spec::QpCtlLlp&) override {}
+  void qp_fault(const spec::QpFault&) override {}
+  void cqe_req(const spec::CqeReq& cqe) override { cqes.push_back(cqe); }
+  void qp_async(const spec::QpAsync& async) override { asyncs.push_back(async.qpn); }
+  void qp_purge(const spec::QpPurge& purge) override { purged.push_back(purge.qpn); }
+  void ready(Qp::Set) override {}
+  void look_due(uint16_t qpn) override { looks.push_back(qpn); }
+  spec::TptResult check(const spec::WqeCheck&) const override { return spec::TptResult::kOk; }
+  spec::TptResult translate(const spec::WqeCheck&, model::ExtentList&) override {
+    return spec::TptResult::kOk;
+  }
+  void retired(const spec::Retired&) override {}
+};
+
+struct SrqOfTwo : SrqQpTest {
+  SrqOfTwo() {
+    EXPECT_EQ(create_srq(), AdminStatus::kOk);
+    EXPECT_EQ(create_qp(kA, kSrq), AdminStatus::kOk);
+    EXPECT_EQ(create_qp(kB, kSrq), AdminStatus::kOk);
+    EXPECT_EQ(create_qp(kOwn, {}), AdminStatus::kOk);
+  }
+};
+
+TEST_F(SrqOfTwo, NumbersAreThoseOfTheQps) {
+  EXPECT_TRUE(qp.is_srq(kSrq));
+  EXPECT_FALSE(qp.is_srq(kA));
+  EXPECT_EQ(qp.row(kA), kSrq);
+  EXPECT_EQ(qp.row(kSrq), kSrq);
+  EXPECT_EQ(qp.row(kOwn), kOwn);
+  EXPECT_EQ(create_srq(kSrq), AdminStatus::kExists);
+  EXPECT_EQ(create_srq(kA), AdminStatus::kExists);
+  EXPECT_EQ(create_qp(kSrq, {}), AdminStatus::kExists);
+  for (const auto op : {AdminOpcode::kQueryQp, AdminOpcode::kModifyQp, AdminOpcode::kDestroyQp})
+    EXPECT_EQ(command(op, kSrq), AdminStatus::kNotFound) << to_string(op);
+  for (const auto op : {AdminOpcode::kModifySrq, AdminOpcode::kDestroySrq}) {
+    EXPECT_EQ(command(op, kA), AdminStatus::kNotFound) << to_string(op);
+    EXPECT_EQ(command(op, 100), AdminStatus::kNotFound) << to_string(op);
+  }
+  EXPECT_EQ(command(AdminOpcode::kDestroySrq, kSrq), AdminStatus::kOk);
+  EXPECT_EQ(purged, std::vector<uint16_t>{kSrq});
+  EXPECT_FALSE(qp.is_srq(kSrq));
+  EXPECT_FALSE(post(kSrq, 1)) << "its doorbell is closed";
+}
+
+TEST_F(SrqOfTwo, DoorbellsOfQueuesThatAreNotThere) {
+  for (const auto kind : {DoorbellKind::kSq, DoorbellKind::kPush})
+    EXPECT_FALSE(ring(kind, kSrq, 1)) << "an SRQ has no send queue";
+  EXPECT_FALSE(ring(DoorbellKind::kRq, kA, 1));
+  EXPECT_FALSE(ring(DoorbellKind::kRq, kA, 0));
+  EXPECT_TRUE(ring(DoorbellKind::kSq, kA, 1));
+  EXPECT_TRUE(ring(DoorbellKind::kRq, kOwn, 1));
+}
+
+// The ring is full at its size ahead of the next take; no completion is needed.
+TEST_F(SrqQpTest, ADoorbellFitsByWhatIsTaken) {
+  EXPECT_EQ(create_srq(kSrq, 2, 5), AdminStatus::kOk);
+  EXPECT_EQ(create_qp(kA, kSrq), AdminStatus::kOk);
+  EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 1, 4)) << "another page";
+  EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 5, 5));
+  EXPECT_TRUE(ring(DoorbellKind::kRq, kSrq, 4, 5));
+  EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 3, 5)) << "behind the producer index";
+  for (uint16_t i = 5; i < 40; ++i) {
+    EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, i, 5)) << i;
+    EXPECT_EQ(take(kA).result, RqTake::kOk);
+    EXPECT_EQ(qp.retired(kSrq, true), i - 4);
+    EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, static_cast<uint16_t>(i + 1), 5)) << i;
+    EXPECT_TRUE(ring(DoorbellKind::kRq, kSrq, i, 5)) << i;
+  }
+}
+
+TEST_F(SrqOfTwo, TakesAreInTheOrderOfRequests) {
+  for (const uint16_t tag : std::initializer_list<uint16_t>{900, 5, 65535, 41})
+    EXPECT_TRUE(post(kSrq, tag));
+  EXPECT_TRUE(post(kOwn, 77));
+  expect_ok(take(kA), 900);
+  expect_ok(take(kB), 5);
+  expect_ok(take(kOwn), 0, 77, false);
+  expect_ok(take(kB), 65535);
+  expect_ok(take(kA), 41);
+  for (const uint16_t n : {kA, kB}) {
+    const auto none = take(n);
+    EXPECT_EQ(none.result, RqTake::kEmpty);
+    EXPECT_EQ(none.shared, 1);
+  }
+  EXPECT_EQ(take(kOwn).shared, 0);
+}
+
+// A take waits for the read of its SRQ, not for one of another number.
+TEST_F(SrqOfTwo, ATakeWaitsForItsSrq) {
+  post(kSrq, 11);
+  post(kOwn, 12);
+  EXPECT_FALSE(qp.rq_take(kB));
+  request();
+  ASSERT_EQ(reads.size(), 2U);
+  EXPECT_EQ(reads[0].address, base(kOwn));
+  EXPECT_EQ(reads[1].address, base(kSrq));
+  answer();
+  EXPECT_FALSE(qp.rq_take(kB));
+  answer();
+  expect_ok(*qp.rq_take(kB), 11);
+}
+
+TEST_F(SrqOfTwo, AReadThatFailsLeavesItsWqes) {
+  for (uint16_t i = 0; i < 40; ++i) post(kSrq, static_cast<uint16_t>(100 + i));
+  EXPECT_TRUE(arm(39) == AdminStatus::kOk);
+  asyncs.clear();
+  for (const uint16_t n : {kA, kB}) {
+    EXPECT_FALSE(qp.rq_take(n));
+    request();
+    answer(spec::RdStatus::kPoisoned);
+    const auto rsp = qp.rq_take(n);
+    ASSERT_TRUE(rsp);
+    EXPECT_EQ(rsp->result, RqTake::kFailed);
+    EXPECT_EQ(rsp->shared, 1);
+    EXPECT_EQ(qp.retired(kSrq, true), 0);
+    while (!reads.empty()) answer();
+    EXPECT_TRUE(asyncs.empty()) << "nothing is used up";
+  }
+  for (uint16_t i = 0; i < 40; ++i)
+    expect_ok(take(i % 2 == 0 ? kB : kA), static_cast<uint16_t>(100 + i));
+}
+
+// A failed read behind WQEs that have arrived is noticed by nobody: the next take reads again.
+TEST_F(SrqOfTwo, AReadAheadThatFails) {
+  for (uint16_t i = 0; i < 16; ++i) post(kSrq, i);
+  for (uint16_t i = 0; i < 4; ++i) expect_ok(take(kA), i);
+  for (uint16_t i = 16; i < 24; ++i) post(kSrq, i);
+  request();
+  ASSERT_FALSE(reads.empty());
+  answer(spec::RdStatus::kAborted);
+  while (!reads.empty()) answer();
+  for (uint16_t i = 4; i < 24; ++i) expect_ok(take(i % 3 == 0 ? kA : kB), i);
+}
+
+TEST_F(SrqOfTwo, MalformedWqesKeepTheirTag) {
+  const std::vector<spec::RqWqe> bad{{.num_sge = 4, .tag = 301},
+                                     {.reserved0 = 1, .tag = 302},
+                                     {.reserved0 = 1U << 27, .tag = 303},
+                                     {.tag = 304, .reserved2 = 0x8000},
+                                     {.tag = 305, .reserved1 = uint64_t{1} << 63}};
+  for (const auto& w : bad) {
+    post(kSrq, w);
+    post(kOwn, w);
+  }
+  post(kSrq, 306);
+  post(kOwn, 306);
+  for (uint16_t i = 0; i < bad.size(); ++i) {
+    const auto shared = take(i % 2 == 0 ? kA : kB), own = take(kOwn);
+    EXPECT_EQ(shared.result, RqTake::kMalformed);
+    EXPECT_EQ(shared.shared, 1);
+    EXPECT_EQ(shared.wqe.index, bad[i].tag);
+    EXPECT_EQ(own.result, RqTake::kMalformed);
+    EXPECT_EQ(own.shared, 0);
+    EXPECT_EQ(own.wqe.index, i);
+  }
+  expect_ok(take(kA), 306);
+  expect_ok(take(kOwn), 5, 306, false);
+}
+
+TEST_F(SrqOfTwo, TheLimitIsReachedOnce) {
+  const auto reached = [this] {
+    const bool once = asyncs == std::vector<uint16_t>{kSrq};
+    EXPECT_TRUE(once || asyncs.empty());
+    asyncs.clear();
+    return once;
+  };
+  for (uint16_t i = 0; i < 10; ++i) post(kSrq, i);
+  expect_ok(take(kA), 0);
+  EXPECT_FALSE(reached()) << "not armed";
+  EXPECT_EQ(arm(7), AdminStatus::kOk);  // 9 are left
+  EXPECT_FALSE(reached());
+  take(kA);
+  take(kOwn);  // none: of another queue
+  EXPECT_FALSE(reached());
+  take(kB);
+  EXPECT_FALSE(reached()) << "7 are left, not fewer";
+  EXPECT_TRUE(qp.limit_due(kA));
+  EXPECT_FALSE(qp.limit_due(kOwn));
+  take(kB);
+  EXPECT_TRUE(reached());
+  EXPECT_EQ(qp.limit(kSrq), 0);
+  take(kA);
+  EXPECT_FALSE(reached()) << "disarmed";
+
+  EXPECT_EQ(arm(1), AdminStatus::kOk);
+  for (int left = 4; left != 0; --left) {
+    take(kA);
+    EXPECT_FALSE(reached()) << left;
+  }
+  post(kSrq, {.tag = 50, .reserved2 = 1});
+  take(kA);
+  EXPECT_FALSE(reached()) << "1 is left";
+  EXPECT_EQ(take(kA).result, RqTake::kMalformed);
+  EXPECT_TRUE(reached());
+  EXPECT_EQ(arm(1), AdminStatus::kOk);
+  EXPECT_EQ(take(kA).result, RqTake::kEmpty);
+  EXPECT_FALSE(reached()) << "an empty take uses up nothing";
+  EXPECT_FALSE(qp.limit_due(kA));
+  post(kSrq, 51);
+  EXPECT_EQ(arm(0), AdminStatus::kOk);
+  take(kA);
+  EXPECT_FALSE(reached());
+  for (uint16_t i = 0; i < 64; ++i) EXPECT_TRUE(post(kSrq, i));
+  EXPECT_EQ(arm(65535), AdminStatus::kOk);  // above the size of the ring
+  take(kB);
+  EXPECT_TRUE(reached());
+}
+
+// A follower says when the limit is reached.
+TEST_F(SrqOfTwo, AFollowerReachesTheLimit) {
+  for (uint16_t i = 0; i < 3; ++i) post(kSrq, i);
+  arm(60);
+  request();
+  answer();
+  expect_ok(*qp.rq_take(kA, false), 0);
+  EXPECT_TRUE(asyncs.empty());
+  EXPECT_EQ(qp.limit(kSrq), 60);
+  expect_ok(*qp.rq_take(kA, true), 1);
+  EXPECT_EQ(asyncs, std::vector<uint16_t>{kSrq});
+  arm(60);
+  qp.reach_limit(kSrq);
+  EXPECT_EQ(asyncs.size(), 2U);
+  EXPECT_FALSE(qp.limit_due(kA));
+}
+
+TEST_F(SrqOfTwo, CompletionsCarryTheTag) {
+  for (uint16_t i = 0; i < 3; ++i) post(kSrq, static_cast<uint16_t>(70 + i));
+  post(kOwn, 3);
+  for (int i = 0; i < 2; ++i) take(kA);
+  take(kOwn);
+  cqes.clear();
+  qp.rx_done({.qpn = kA, .kind = spec::DeliverKind::kRecv, .index = 71, .byte_len = 9});
+  qp.rx_done(
+      {.qpn = kA, .kind = spec::DeliverKind::kRecv, .index = 70, .status = WcStatus::kWrFlushErr});
+  ASSERT_EQ(cqes.size(), 2U);
+  EXPECT_EQ(cqes[0].cqn, 20);
+  EXPECT_EQ(
+      cqes[0].entry,
+      (spec::Cqe{
+          .qpn = kA, .opcode = spec::WcOpcode::kRecv, .byte_len = 9, .index = 71, .is_recv = 1}));
+  EXPECT_EQ(cqes[1].entry, (spec::Cqe{.qpn = kA,
+                                      .opcode = spec::WcOpcode::kRecv,
+                                      .index = 70,
+                                      .status = WcStatus::kWrFlushErr,
+                                      .is_recv = 1}));
+  // To error: the send queue is flushed, and the receive queue of the QP that has its own.
+  for (const uint16_t n : {kA, kOwn}) {
+    cqes.clear();
+    EXPECT_TRUE(ring(DoorbellKind::kSq, n, 2));
+    EXPECT_EQ(command(AdminOpcode::kModifyQp, n,
+                      spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(QpState::kError)}),
+              AdminStatus::kOk);
+    EXPECT_EQ(qp.state(n), QpState::kError);
+    ASSERT_EQ(cqes.size(), n == kA ? 1U : 2U);
+    EXPECT_EQ(cqes[0].entry.is_recv, 0);
+    EXPECT_EQ(cqes[0].entry.index, 2);
+    EXPECT_EQ(command(AdminOpcode::kQueryQp, n), AdminStatus::kOk);
+    EXPECT_EQ(spec::AdminQpResult::unpack(rsps[0].result).rq_retired, n == kA ? 0 : 1);
+    EXPECT_TRUE(qp.retirable().empty());
+  }
+  expect_ok(take(kB), 72);
+}
+
+// CQ 0 is no CQ of an SRQ, though its context has no other number.
+TEST_F(SrqOfTwo, ACqFaultPassesAnSrqBy) {
+  EXPECT_EQ(create_qp(5, kSrq, 0), AdminStatus::kOk);
+  asyncs.clear();
+  EXPECT_FALSE(qp.completes_on(kSrq, 0));
+  qp.cq_fault({.cqn = 0});
+  settle();
+  EXPECT_EQ(asyncs, std::vector<uint16_t>{5});
+  EXPECT_EQ(qp.state(5), QpState::kError);
+  EXPECT_EQ(qp.state(kSrq), QpState::kIdle);
+  post(kSrq, 8);
+  expect_ok(take(kA), 8);
+}
+
+// Reads of a destroyed SRQ come back to another owner of its number.
+TEST_F(SrqQpTest, ANumberIsUsedAgain) {
+  for (const bool as_srq : {false, true}) {
+    EXPECT_EQ(create_srq(), AdminStatus::kOk);
+    EXPECT_EQ(create_qp(kA, kSrq), AdminStatus::kOk);
+    for (uint16_t i = 0; i < 30; ++i) post(kSrq, static_cast<uint16_t>(500 + i));
+    arm(100);
+    expect_ok(take(kA), 500);
+    for (int i = 0; i < 8; ++i) take(kA);
+    arm(100);
+    request();
+    ASSERT_FALSE(reads.empty());
+    EXPECT_EQ(command(AdminOpcode::kDestroyQp, kA), AdminStatus::kOk);
+    EXPECT_EQ(command(AdminOpcode::kDestroySrq, kSrq), AdminStatus::kOk);
+    const auto old = rings[kSrq];
+    EXPECT_EQ(as_srq ? create_srq() : create_qp(kSrq, {}), AdminStatus::kOk);
+    if (as_srq) {
+      EXPECT_EQ(create_qp(kA, kSrq), AdminStatus::kOk);
+    }
+    const uint16_t user = as_srq ? kA : kSrq;
+    EXPECT_EQ(qp.is_srq(kSrq), as_srq);
+    EXPECT_EQ(take(user).result, RqTake::kEmpty) << "of the old one";
+    asyncs.clear();
+    const auto left = reads.size();
+    post(kSrq, 42);
+    const auto fresh = rings[kSrq];
+    EXPECT_FALSE(qp.rq_take(user));
+    request();
+    EXPECT_GT(reads.size(), left);
+    for (size_t i = 0; i < left; ++i) {
+      rings[kSrq] = old;
+      answer(i == 0 ? spec::RdStatus::kOk : spec::RdStatus::kAborted);
+      EXPECT_FALSE(qp.rq_take(user)) << "a read of the old one";
+    }
+    rings[kSrq] = fresh;
+    expect_ok(take(user), as_srq ? 42 : 0, 42, as_srq);
+    EXPECT_TRUE(asyncs.empty()) << "the limit of the old one";
+    if (as_srq) {
+      command(AdminOpcode::kDestroyQp, kA);
+      EXPECT_EQ(command(AdminOpcode::kDestroySrq, kSrq), AdminStatus::kOk);
+    } else {
+      EXPECT_TRUE(ring(DoorbellKind::kSq, kSrq, 1)) << "a QP has a send queue";
+      EXPECT_EQ(command(AdminOpcode::kDestroyQp, kSrq), AdminStatus::kOk);
+    }
+  }
+}
+
+/// Two SRQs and a QP with its own queue, in random order, against queues of tags.
+struct SrqMix : SrqQpTest {
+  explicit SrqMix(const spec::Sizes& s) : SrqQpTest(s) {}
+  void TestBody() override {}
+
+  void run(uint64_t seed) {
+    struct Reference {
+      std::deque<uint16_t> tags;  // announced, not taken
+      uint16_t limit = 0, own = 0;
+    };
+    base::Rng rng(seed);
+    const uint16_t other = 6, users[] = {1, 2, 3, 4, 5};
+    EXPECT_EQ(create_srq(kSrq, 5), AdminStatus::kOk);
+    EXPECT_EQ(create_srq(other, 2), AdminStatus::kOk);
+    for (const uint16_t n : users)
+      create_qp(n, n == 5 ? std::nullopt : std::optional{n % 2 == 0 ? other : kSrq});
+    const auto row_of = [&](uint16_t n) { return n == 5 ? n : n % 2 == 0 ? other : kSrq; };
+    std::map<uint16_t, Reference> refs;
+    std::optional<uint16_t> taker;  // of the take that waits
+    bool may_fail = false;
+    uint32_t taken = 0, failed = 0, reached = 0;
+    for (int step = 0; step < 6000; ++step) {
+      const uint64_t what = rng.below(10);
+      if (what < 3) {
+        const uint16_t n = std::array{kSrq, other, uint16_t{5}}[rng.below(3)];
+        Reference& ref = refs[n];
+        const auto tag = static_cast<uint16_t>(rng.next());
+        const bool fits = ref.tags.size() < 1U << rings[n].log;
+        const uint16_t before = rings[n].producer;
+        if (n == 5 && !fits) continue;
+        if (!fits) {  // the entry that the next take reads stays
+          EXPECT_FALSE(ring(DoorbellKind::kRq, n, static_cast<uint16_t>(before + 1)));
+        } else if (post(n, tag)) {
+          ref.tags.push_back(tag);
+        } else {
+          ADD_FAILURE() << "refused, with room";
+        }
+      } else if (what < 5) {
+        request();
+      } else if (what < 7) {
+        if (reads.empty()) continue;
+        const bool bad = rng.percent(10);
+        may_fail = may_fail || bad;
+        answer(bad ? spec::RdStatus::kAborted : spec::RdStatus::kOk);
+      } else if (what == 7) {
+        const uint16_t n = rng.percent(50) ? kSrq : other;
+        const auto limit = static_cast<uint16_t>(rng.below(rng.percent(10) ? 65536 : 8));
+        EXPECT_EQ(arm(limit, n), AdminStatus::kOk);
+        refs[n].limit = limit;
+      } else {
+        if (!taker) taker = users[rng.below(5)];
+        const uint16_t row = row_of(*taker);
+        Reference& ref = refs[row];
+        asyncs.clear();
+        const auto rsp = qp.rq_take(*taker);
+        if (!rsp) continue;
+        EXPECT_EQ(rsp->shared, *taker != 5);
+        taker.reset();
+        if (rsp->result == RqTake::kFailed) {
+          EXPECT_TRUE(std::exchange(may_fail, false));
+          ++failed;
+          if (row == 5) {
+            EXPECT_EQ(rsp->wqe.index, ref.own++);
+            ref.tags.pop_front();
+            qp.rx_done({.qpn = 5, .kind = spec::DeliverKind::kRecv, .index = rsp->wqe.index});
+          }
+          EXPECT_TRUE(asyncs.empty());
+          continue;
+        }
+        if (ref.tags.empty()) {
+          EXPECT_EQ(rsp->result, RqTake::kEmpty);
+          EXPECT_TRUE(asyncs.empty());
+          continue;
+        }
+        ++taken;
+        const uint16_t tag = ref.tags.front();
+        ref.tags.pop_front();
+        expect_ok(*rsp, row == 5 ? ref.own++ : tag, tag, row != 5);
+        if (row == 5)
+          qp.rx_done({.qpn = 5, .kind = spec::DeliverKind::kRecv, .index = rsp->wqe.index});
+        const bool due = ref.limit != 0 && ref.tags.size() < ref.limit;
+        EXPECT_EQ(asyncs, due ? std::vector{row} : std::vector<uint16_t>{});
+        if (due) {
+          ref.limit = 0;
+          ++reached;
+        }
+      }
+      if (HasFailure()) FAIL() << "seed " << seed << ", step " << step;
+    }
+    EXPECT_GT(taken, 300U);
+    EXPECT_GT(failed, 2U);
+    EXPECT_GT(reached, 50U);
+  }
+};
+
+TEST(SrqQp, RandomMix) {
+  for (uint64_t seed = 1; seed <= 10 && !testing::Test::HasFailure(); ++seed) {
+    SrqMix{spec::Sizes{}}.run(seed);
+    SrqMix{spec::Sizes::minimum()}.run(seed);
+  }
+}
+
+}  // namespace
+}  // namespace rnic::tb

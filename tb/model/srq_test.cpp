@@ -1,0 +1,539 @@
+// Shared receive queues of a device: QPs of side b take their receives from one (decision 16).
+#include <functional>
+#include <map>
+
+#include "bench.hpp"
+#include "wire.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using spec::AdminOpcode;
+using spec::AdminStatus;
+using spec::Cause;
+using spec::QpState;
+using spec::WcStatus;
+using spec::WrOpcode;
+
+class SrqTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kBuffer = 4096;
+
+  explicit SrqTest(const Options& o = {}, uint32_t pairs = 3, uint8_t log = 6)
+      : b(o),
+        own(b.connect()),
+        srq(b.b.create_srq(0, log)),
+        am(b.a.reg(1 << 16)),
+        bm(b.b.reg(64 * kBuffer)) {
+    for (uint32_t i = 0; i < pairs; ++i) p.push_back(connect());
+  }
+  Bench::Pair connect() {
+    Bench::Pair pair;
+    QpSetup s;
+    pair.a = b.a.create_qp(s);
+    s.srq = srq;
+    pair.b = b.b.create_qp(s);
+    std::tie(pair.conn_a, pair.conn_b) = b.open();
+    EXPECT_EQ(b.b.rts(pair.b.qpn, pair.conn_b, s), AdminStatus::kOk);
+    EXPECT_EQ(b.a.rts(pair.a.qpn, pair.conn_a, s), AdminStatus::kOk);
+    (void)events();
+    return pair;
+  }
+  /// A WQE whose buffer is that of its tag.
+  void post(uint16_t tag, uint32_t length = kBuffer) {
+    b.b.post_recv(srq, {sge(bm, uint64_t{tag} * kBuffer, length)}, tag);
+  }
+  Bytes buffer(uint16_t tag, uint32_t n) {
+    return b.b.bytes(bm.address - 0x10000000 + uint64_t{tag} * kBuffer, n);
+  }
+  Bytes source(uint32_t at, uint32_t n) { return b.a.bytes(am.address - 0x10000000 + at, n); }
+  void send(const Bench::Pair& q, uint32_t at, uint32_t n) {
+    b.a.post_send(q.a.qpn, wr(WrOpcode::kSend, 0), {sge(am, at, n)});
+  }
+  void expect(const Bench::Pair& q, uint16_t tag, WcStatus status, uint32_t n = 0) {
+    const auto e = b.b.wait(q.b.cqn);
+    EXPECT_EQ(e.qpn, q.b.qpn);
+    EXPECT_EQ(e.status, status) << to_string(e.status);
+    EXPECT_EQ(e.index, tag);
+    EXPECT_EQ(e.is_recv, 1);
+    EXPECT_EQ(e.byte_len, n);
+  }
+  /// Objects of the QP events of side b.
+  std::vector<uint32_t> events() {
+    std::vector<uint32_t> all;
+    while (const auto e = b.b.poll_event()) {
+      if (e->kind == spec::EqeType::kQp) all.push_back(e->object);
+    }
+    return all;
+  }
+  AdminStatus to_error(const Bench::Pair& q) {
+    return b.b
+        .command(AdminOpcode::kModifyQp, q.b.qpn,
+                 spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(QpState::kError)})
+        .status;
+  }
+  AdminStatus arm(uint16_t limit) {
+    return b.b.command(AdminOpcode::kModifySrq, srq, spec::AdminLimitArgs{.limit = limit}).status;
+  }
+  /// From side a, which itself sends nothing.
+  void inject(const Bench::Pair& q, const Bytes& ulpdu) { b.b.inject(q.conn_b, fpdu(ulpdu)); }
+
+  Bench b;
+  Bench::Pair own;  // with receive queues of their own
+  uint16_t srq;
+  Mr am, bm;
+  std::vector<Bench::Pair> p;
+};
+
+TEST_F(SrqTest, Commands) {
+  Side& s = b.b;
+  const auto status = [&](AdminOpcode op, uint32_t object, const auto&... args) {
+    return s.command(op, object, args...).status;
+  };
+  const uint64_t base = s.alloc(1 << 14);
+  const spec::AdminSrqArgs good{.pd = 0, .page = 0, .base = base, .log_size = 2};
+  const auto create = [&](auto change, uint32_t object = 700) {
+    spec::AdminSrqArgs a = good;
+    change(a);
+    return status(AdminOpcode::kCreateSrq, object, a);
+  };
+  const auto none = [](auto&) {};
+  EXPECT_EQ(create(none, 1024), AdminStatus::kBadObject);
+  EXPECT_EQ(create(none, srq), AdminStatus::kExists);
+  EXPECT_EQ(create(none, p[0].b.qpn), AdminStatus::kExists);
+  EXPECT_EQ(create([](auto& a) { a.pd = 3; }), AdminStatus::kNotFound);
+  EXPECT_EQ(create([](auto& a) { a.pd = 1024; }), AdminStatus::kNotFound);
+  const std::vector<std::function<void(spec::AdminSrqArgs&)>> bad{
+      [](auto& a) { a.base += 32; },      [](auto& a) { a.log_size = 1; },
+      [](auto& a) { a.log_size = 16; },   [](auto& a) { a.page = 65535; },
+      [](auto& a) { a.reserved0 = 1; },   [](auto& a) { a.reserved1 = 1; },
+      [](auto& a) { a.reserved2 = 1; },   [](auto& a) { a.reserved3 = 1; },
+      [](auto& a) { a.reserved4[5] = 1; }};
+  for (size_t i = 0; i < bad.size(); ++i) EXPECT_EQ(create(bad[i]), AdminStatus::kBadArgument) << i;
+  EXPECT_EQ(create([](auto& a) { a.log_size = 15; }), AdminStatus::kOk);
+  EXPECT_EQ(status(AdminOpcode::kCreateQp, 700,
+                   spec::AdminQpArgs{.sq_base = base, .rq_base = base, .log_sq = 2, .log_rq = 2}),
+            AdminStatus::kExists);
+
+  for (const auto op : {AdminOpcode::kQueryQp, AdminOpcode::kDestroyQp})
+    EXPECT_EQ(status(op, srq), AdminStatus::kNotFound);
+  EXPECT_EQ(status(AdminOpcode::kModifyQp, srq, spec::AdminModifyArgs{.to_state = 4}),
+            AdminStatus::kNotFound);
+  for (const auto op : {AdminOpcode::kModifySrq, AdminOpcode::kDestroySrq}) {
+    EXPECT_EQ(status(op, 1024), AdminStatus::kBadObject);
+    EXPECT_EQ(status(op, 900), AdminStatus::kNotFound);
+    EXPECT_EQ(status(op, p[0].b.qpn), AdminStatus::kNotFound);
+  }
+  EXPECT_EQ(status(AdminOpcode::kModifySrq, 700, spec::AdminLimitArgs{.limit = 1, .reserved0 = 1}),
+            AdminStatus::kBadArgument);
+  EXPECT_EQ(status(AdminOpcode::kModifySrq, 700, spec::AdminLimitArgs{.limit = 1, .reserved1 = 1}),
+            AdminStatus::kBadArgument);
+  spec::AdminLimitArgs last{.limit = 1};
+  last.reserved2[0] = 1;
+  EXPECT_EQ(status(AdminOpcode::kModifySrq, 700, last), AdminStatus::kBadArgument);
+  EXPECT_EQ(status(AdminOpcode::kModifySrq, 700, spec::AdminLimitArgs{.limit = 65535}),
+            AdminStatus::kOk);
+  EXPECT_EQ(status(AdminOpcode::kDestroySrq, 700, spec::AdminLimitArgs{.limit = 1}),
+            AdminStatus::kBadArgument);
+  EXPECT_EQ(status(AdminOpcode::kDestroySrq, 700), AdminStatus::kOk);
+  EXPECT_EQ(status(AdminOpcode::kDestroySrq, 700), AdminStatus::kNotFound);
+}
+
+TEST_F(SrqTest, QpsCommands) {
+  Side& s = b.b;
+  EXPECT_EQ(s.command(AdminOpcode::kCreatePd, 1).status, AdminStatus::kOk);
+  EXPECT_EQ(s.command(AdminOpcode::kDestroyPd, 1).status, AdminStatus::kOk);
+  EXPECT_EQ(s.command(AdminOpcode::kCreatePd, 1).status, AdminStatus::kOk);
+  const uint16_t other = s.create_srq(1);
+  EXPECT_EQ(s.command(AdminOpcode::kDestroyPd, 1).status, AdminStatus::kInUse);
+  const spec::AdminQpArgs good{.pd = 0,
+                               .send_cq = p[0].b.cqn,
+                               .recv_cq = p[0].b.cqn,
+                               .sq_base = s.alloc(4096),
+                               .log_sq = 2,
+                               .has_srq = 1,
+                               .srq = srq};
+  const auto create = [&](auto change) {
+    spec::AdminQpArgs a = good;
+    change(a);
+    return s.command(AdminOpcode::kCreateQp, 800, a).status;
+  };
+  EXPECT_EQ(create([](auto& a) { a.srq = 900; }), AdminStatus::kNotFound);
+  EXPECT_EQ(create([](auto& a) { a.srq = 1024; }), AdminStatus::kNotFound);
+  EXPECT_EQ(create([&](auto& a) { a.srq = p[0].b.qpn; }), AdminStatus::kNotFound);
+  EXPECT_EQ(create([&](auto& a) { a.srq = other; }), AdminStatus::kBadArgument) << "another PD";
+  EXPECT_EQ(create([](auto& a) { a.rq_base = 64; }), AdminStatus::kBadArgument);
+  EXPECT_EQ(create([](auto& a) { a.log_rq = 2; }), AdminStatus::kBadArgument);
+  EXPECT_EQ(create([](auto& a) { a.reserved0 = 1; }), AdminStatus::kBadArgument);
+  EXPECT_EQ(create([](auto& a) { a.reserved2 = 1; }), AdminStatus::kBadArgument);
+  EXPECT_EQ(create([](auto& a) { a.log_sq = 1; }), AdminStatus::kBadArgument);
+  EXPECT_EQ(create([&](auto& a) {
+              a.has_srq = 0;
+              a.rq_base = a.sq_base;
+              a.log_rq = 2;
+            }),
+            AdminStatus::kBadArgument)
+      << "a number, and no SRQ";
+  EXPECT_EQ(create([&](auto& a) {
+              a.has_srq = 0;
+              a.srq = 0;
+            }),
+            AdminStatus::kBadArgument)
+      << "neither an SRQ nor a queue";
+  EXPECT_EQ(create([&](auto& a) {
+              a.pd = 1;
+              a.srq = other;
+            }),
+            AdminStatus::kOk);
+
+  EXPECT_EQ(s.command(AdminOpcode::kDestroySrq, other).status, AdminStatus::kInUse);
+  EXPECT_EQ(s.command(AdminOpcode::kDestroyQp, 800).status, AdminStatus::kOk);
+  EXPECT_EQ(s.command(AdminOpcode::kDestroyPd, 1).status, AdminStatus::kInUse) << "the SRQ";
+  EXPECT_EQ(s.command(AdminOpcode::kDestroySrq, other).status, AdminStatus::kOk);
+  EXPECT_EQ(s.command(AdminOpcode::kDestroyPd, 1).status, AdminStatus::kOk);
+  // Three QPs use the other.
+  for (const auto& q : p) {
+    EXPECT_EQ(s.command(AdminOpcode::kDestroySrq, srq).status, AdminStatus::kInUse);
+    EXPECT_EQ(to_error(q), AdminStatus::kOk);
+    EXPECT_EQ(s.command(AdminOpcode::kDestroyQp, q.b.qpn).status, AdminStatus::kOk);
+  }
+  EXPECT_EQ(s.command(AdminOpcode::kDestroySrq, srq).status, AdminStatus::kOk);
+}
+
+// A create_qp that fails because its CQ has overrun does not use the SRQ.
+TEST_F(SrqTest, ARefusedQpUsesNoSrq) {
+  Side& s = b.b;
+  const uint16_t fresh = s.create_srq(), cq = s.create_cq(2);
+  const auto create = [&](uint32_t n, uint16_t of) {
+    return s
+        .command(AdminOpcode::kCreateQp, n,
+                 spec::AdminQpArgs{.send_cq = cq,
+                                   .recv_cq = cq,
+                                   .sq_base = s.alloc(4096),
+                                   .log_sq = 6,
+                                   .has_srq = 1,
+                                   .srq = of})
+        .status;
+  };
+  // Entries of several flushes overrun the CQ.
+  for (uint32_t n = 800; n < 806; ++n) {
+    ASSERT_EQ(create(n, srq), AdminStatus::kOk);
+    s.write64(2, 0, uint64_t{1} << 32 | n);
+  }
+  for (uint32_t n = 800; n < 806; ++n) {
+    s.command(AdminOpcode::kModifyQp, n,
+              spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(QpState::kError)});
+  }
+  EXPECT_EQ(create(810, fresh), AdminStatus::kBadState);
+  EXPECT_EQ(s.command(AdminOpcode::kDestroySrq, fresh).status, AdminStatus::kOk);
+}
+
+TEST_F(SrqTest, SendsOfSeveralQpsInOrderOfArrival) {
+  b.a.fill(am.address - 0x10000000, 1 << 16, 7);
+  const std::vector<uint16_t> tags{9, 3, 60, 0, 22, 8};
+  for (const uint16_t tag : tags) post(tag);
+  for (size_t i = 0; i < tags.size(); ++i) {
+    const auto& q = p[i * 2 % 3];
+    const auto n = static_cast<uint32_t>(1 + 700 * i), at = static_cast<uint32_t>(5000 * i);
+    send(q, at, n);
+    expect(q, tags[i], WcStatus::kSuccess, n);
+    EXPECT_EQ(buffer(tags[i], n), source(at, n)) << i;
+  }
+  for (const auto& q : p) EXPECT_EQ(b.b.query(q.b.qpn).rq_retired, 0);
+  EXPECT_EQ(b.b.device().waiting_for(), "");
+}
+
+// The ring goes round many times, while a message that has begun keeps the oldest WQE.
+TEST_F(SrqTest, ASlotIsFreeWhenItsWqeIsTaken) {
+  post(63);
+  inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
+  b.clock.settle(2000);
+  for (uint16_t i = 0; i < 200; ++i) {
+    const auto tag = static_cast<uint16_t>(i % 60);
+    post(tag);
+    send(p[1 + i % 2], 0, 16);
+    expect(p[1 + i % 2], tag, WcStatus::kSuccess, 16);
+  }
+  inject(p[0], untagged(0x41, 0x43, 0, 1, 8) + Bytes(8, 2));
+  expect(p[0], 63, WcStatus::kSuccess, 16);
+  EXPECT_EQ(buffer(63, 16), Bytes(8, 1) + Bytes(8, 2));
+}
+
+TEST_F(SrqTest, AnEmptySrqEndsOneStream) {
+  send(p[0], 0, 8);
+  b.clock.settle();
+  const auto q = b.b.query(p[0].b.qpn);
+  EXPECT_EQ(q.state, QpState::kError);
+  EXPECT_EQ(q.cause, Cause::kDdpUntaggedNoBuffer);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+  EXPECT_EQ(events(), std::vector<uint32_t>{p[0].b.qpn});
+  post(4);
+  send(p[1], 0, 8);
+  expect(p[1], 4, WcStatus::kSuccess, 8);
+}
+
+TEST_F(SrqTest, AReadThatFailsEndsOneStreamAndLeavesTheWqe) {
+  for (uint64_t at = 0; at < Side::kMemory; at += 64) b.b.poison[at] = spec::RdStatus::kPoisoned;
+  post(17);
+  b.clock.settle(2000);  // the read ahead fails
+  send(p[0], 0, 8);
+  b.clock.settle();
+  b.b.poison.clear();
+  const auto q = b.b.query(p[0].b.qpn);
+  EXPECT_EQ(q.state, QpState::kError);
+  EXPECT_EQ(q.cause, Cause::kLocalCatastrophic);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn)) << "its tag is not known";
+  send(p[2], 0, 8);
+  expect(p[2], 17, WcStatus::kSuccess, 8);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+}
+
+TEST_F(SrqTest, AMalformedWqeEndsOneStream) {
+  const uint16_t tag = 33;
+  b.b.post_recv(srq, {sge(bm, 0, 8), sge(bm, 0, 8), sge(bm, 0, 8), sge(bm, 0, 8)}, tag);
+  post(34);
+  send(p[1], 0, 8);
+  expect(p[1], tag, WcStatus::kLocQpOpErr);
+  b.clock.settle();
+  EXPECT_EQ(b.b.query(p[1].b.qpn).cause, Cause::kLocalCatastrophic);
+  EXPECT_FALSE(b.b.poll(p[1].b.cqn));
+  send(p[0], 0, 8);
+  expect(p[0], 34, WcStatus::kSuccess, 8);
+}
+
+TEST_F(SrqTest, AMessageThatIsTooLong) {
+  post(40, 100);
+  post(41);
+  send(p[0], 0, 101);
+  expect(p[0], 40, WcStatus::kLocLenErr);
+  b.clock.settle();
+  EXPECT_EQ(b.b.query(p[0].b.qpn).cause, Cause::kDdpUntaggedTooLong);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+  send(p[1], 0, 101);
+  expect(p[1], 41, WcStatus::kSuccess, 101);
+}
+
+TEST_F(SrqTest, TheLimitMakesOneEvent) {
+  for (uint16_t i = 0; i < 6; ++i) post(i);
+  EXPECT_EQ(arm(4), AdminStatus::kOk);
+  for (uint16_t i = 0; i < 6; ++i) {
+    send(p[i % 3], 0, 8);
+    expect(p[i % 3], i, WcStatus::kSuccess, 8);
+    b.clock.settle(2000);
+    EXPECT_EQ(events(), i == 2 ? std::vector<uint32_t>{srq} : std::vector<uint32_t>{}) << i;
+  }
+  EXPECT_EQ(b.b.query(p[0].b.qpn).state, QpState::kRts);
+}
+
+// What is posted stays for the other QPs. Only the send queue is flushed.
+TEST_F(SrqTest, AnErrorFlushesNoReceives) {
+  for (uint16_t i = 0; i < 4; ++i) post(i);
+  EXPECT_EQ(to_error(p[0]), AdminStatus::kOk);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+  b.b.post_send(p[0].b.qpn, wr(WrOpcode::kSend, kSignaled), {});
+  const auto e = b.b.wait(p[0].b.cqn);
+  EXPECT_EQ(e.status, WcStatus::kWrFlushErr);
+  EXPECT_EQ(e.is_recv, 0);
+  for (uint16_t i = 0; i < 4; ++i) {
+    send(p[1 + i % 2], 0, 8);
+    expect(p[1 + i % 2], i, WcStatus::kSuccess, 8);
+  }
+  EXPECT_EQ(b.b.command(AdminOpcode::kDestroyQp, p[0].b.qpn).status, AdminStatus::kOk);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+}
+
+TEST_F(SrqTest, AnAbortFlushesTheOpenMessage) {
+  post(12);
+  post(13);
+  inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
+  b.clock.settle(2000);
+  EXPECT_EQ(to_error(p[0]), AdminStatus::kOk);
+  const auto e = b.b.poll(p[0].b.cqn);  // written before the command is answered
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->index, 12);
+  EXPECT_EQ(e->status, WcStatus::kWrFlushErr);
+  EXPECT_EQ(e->qpn, p[0].b.qpn);
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+  send(p[1], 0, 8);
+  expect(p[1], 13, WcStatus::kSuccess, 8);
+}
+
+// The connection ends in the middle of a message.
+TEST_F(SrqTest, ALostConnectionFlushesTheOpenMessage) {
+  post(12);
+  inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
+  b.clock.settle(2000);
+  b.b.peer_closes(p[0].conn_b);
+  EXPECT_EQ(to_error(p[0]), AdminStatus::kOk);
+  expect(p[0], 12, WcStatus::kWrFlushErr);
+  b.clock.settle();
+  EXPECT_FALSE(b.b.poll(p[0].b.cqn));
+}
+
+// A refused Write in a message, and Sends behind it: as many as have come before the stop are taken,
+// and each is given back. The WQEs behind those are still there.
+TEST_F(SrqTest, ARefusalFlushesWhatWasTakenAhead) {
+  for (uint16_t i = 0; i < 10; ++i) post(i);
+  inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
+  inject(p[0], tagged(0xc1, 0x40, 0x1234500, 0) + Bytes(8, 1));
+  inject(p[0], untagged(0x41, 0x43, 0, 1, 8) + Bytes(8, 1));
+  for (uint32_t i = 2; i < 5; ++i) inject(p[0], untagged(0x41, 0x43, 0, i, 0) + Bytes(8, 1));
+  b.clock.settle();
+  EXPECT_EQ(b.b.query(p[0].b.qpn).cause, Cause::kDdpTaggedStag);
+  uint16_t next = 0;
+  while (const auto e = b.b.poll(p[0].b.cqn)) {
+    EXPECT_EQ(e->status, WcStatus::kWrFlushErr);
+    EXPECT_EQ(e->index, next++);
+    EXPECT_EQ(e->byte_len, 0U);
+  }
+  EXPECT_GE(next, 2);
+  for (; next < 10; ++next) {
+    send(p[1], 0, 8);
+    expect(p[1], next, WcStatus::kSuccess, 8);
+  }
+}
+
+// A QP with the number of a destroyed SRQ: nothing of the SRQ is left.
+TEST_F(SrqTest, TheNumberOfADestroyedSrq) {
+  Side& s = b.b;
+  const uint16_t n = 700;
+  for (int i = 0; i < 3; ++i) {
+    const uint64_t base = s.alloc(1 << 12);
+    ASSERT_EQ(s.command(AdminOpcode::kCreateSrq, n, spec::AdminSrqArgs{.base = base, .log_size = 6})
+                  .status,
+              AdminStatus::kOk);
+    s.write64(2, 8, uint64_t{40} << 32 | n);  // its reads are in flight when it goes
+    ASSERT_EQ(s.command(AdminOpcode::kDestroySrq, n).status, AdminStatus::kOk);
+    const uint16_t cq = s.create_cq();
+    ASSERT_EQ(s.command(AdminOpcode::kCreateQp, n,
+                        spec::AdminQpArgs{.send_cq = cq,
+                                          .recv_cq = cq,
+                                          .sq_base = base,
+                                          .rq_base = base + 64 * 4,
+                                          .log_sq = 2,
+                                          .log_rq = 2})
+                  .status,
+              AdminStatus::kOk);
+    const auto q = s.query(n);
+    EXPECT_EQ(q.state, QpState::kIdle);
+    EXPECT_EQ(q.rq_retired, 0);
+    s.write64(2, 8, uint64_t{3} << 32 | n);
+    s.command(AdminOpcode::kModifyQp, n,
+              spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(QpState::kError)});
+    const auto e = s.wait(cq);
+    EXPECT_EQ(e.status, WcStatus::kWrFlushErr);
+    EXPECT_EQ(e.index, 3);
+    ASSERT_EQ(s.command(AdminOpcode::kDestroyQp, n).status, AdminStatus::kOk);
+  }
+  EXPECT_EQ(s.device().waiting_for(), "");
+}
+
+Options random_dma(uint64_t seed) {
+  Options o;
+  o.random_dma = true;
+  o.seed = seed;
+  return o;
+}
+
+struct SrqRandom : SrqTest {
+  explicit SrqRandom(uint64_t seed) : SrqTest(random_dma(seed), 4, 4), rng(seed) {}
+  void TestBody() override {}
+
+  // The WQEs that have completed are exactly the oldest ones that were posted, however QPs end.
+  void run() {
+    b.a.fill(am.address - 0x10000000, 1 << 16, 7);
+    std::vector<uint16_t> posted;  // by order; the tag is its number modulo 64
+    std::vector<bool> done(4096);
+    size_t completed = 0, ended = 0, flushed = 0, events_seen = 0;
+    struct Sent {
+      uint32_t at = 0, n = 0;
+    };
+    std::vector<std::deque<Sent>> sent(p.size());
+    std::vector<bool> over(p.size());
+    std::map<uint16_t, size_t> open;  // tag -> order, posted and not completed
+    const auto collect = [&] {
+      for (size_t i = 0; i < p.size(); ++i) {
+        while (const auto e = b.b.poll(p[i].b.cqn)) {
+          if (e->is_recv == 0) continue;
+          EXPECT_EQ(e->qpn, p[i].b.qpn);
+          const auto found = open.find(e->index);
+          ASSERT_NE(found, open.end()) << "tag " << e->index << " a second time";
+          done[found->second] = true;
+          open.erase(found);
+          ++completed;
+          if (e->status == WcStatus::kWrFlushErr) {
+            ++flushed;
+            EXPECT_TRUE(over[i]);
+            continue;
+          }
+          ASSERT_EQ(e->status, WcStatus::kSuccess);
+          ASSERT_FALSE(sent[i].empty());
+          const Sent s = sent[i].front();
+          sent[i].pop_front();
+          EXPECT_EQ(e->byte_len, s.n);
+          EXPECT_EQ(buffer(e->index, s.n), source(s.at, s.n));
+        }
+      }
+      for (const uint32_t object : events()) events_seen += object == srq;
+    };
+    for (int step = 0; step < 400 && !HasFailure(); ++step) {
+      const uint64_t what = rng.below(20);
+      // As many as a ring of 16 has room for, even if none of those posted is taken.
+      const size_t waits = open.size();
+      if (what < 8) {
+        const auto tag = static_cast<uint16_t>(posted.size() % 64);
+        if (waits >= 16 || open.contains(tag)) continue;
+        open[tag] = posted.size();
+        posted.push_back(tag);
+        post(tag);
+      } else if (what < 16) {
+        size_t asked = 0;
+        for (const auto& s : sent) asked += s.size();
+        const size_t i = rng.below(p.size());
+        if (asked >= waits || over[i]) continue;
+        const Sent s{static_cast<uint32_t>(rng.below(60000)),
+                     static_cast<uint32_t>(rng.below(rng.percent(30) ? 4097 : 100))};
+        sent[i].push_back(s);
+        send(p[i], s.at, s.n);
+      } else if (what < 18) {
+        b.clock.settle(rng.below(600));
+      } else if (what == 18 && rng.percent(30)) {
+        EXPECT_EQ(arm(static_cast<uint16_t>(rng.below(8))), AdminStatus::kOk);
+      } else if (what == 19 && rng.percent(60)) {
+        const size_t i = rng.below(p.size());
+        over[i] = true;
+        ++ended;
+        EXPECT_EQ(to_error(p[i]), AdminStatus::kOk);
+        collect();
+        ASSERT_EQ(b.b.command(AdminOpcode::kDestroyQp, p[i].b.qpn).status, AdminStatus::kOk);
+        p[i] = connect();
+        sent[i].clear();
+        over[i] = false;
+      }
+      collect();
+    }
+    b.clock.settle();
+    collect();
+    for (size_t i = 0; i < posted.size(); ++i) EXPECT_EQ(done[i], i < completed) << i;
+    EXPECT_GT(completed, 50U);
+    EXPECT_GT(ended, 2U);
+    total_flushed += flushed;
+    total_events += events_seen;
+  }
+
+  base::Rng rng;
+  static inline size_t total_flushed = 0, total_events = 0;
+};
+
+TEST(Srq, RandomMix) {
+  for (uint64_t seed = 1; seed <= 12 && !testing::Test::HasFailure(); ++seed) {
+    SrqRandom t(seed);
+    t.run();
+    if (testing::Test::HasFailure()) ADD_FAILURE() << "seed " << seed;
+  }
+  EXPECT_GT(SrqRandom::total_flushed, 0U);
+  EXPECT_GT(SrqRandom::total_events, 5U);
+}
+
+}  // namespace
+}  // namespace rnic::tb
