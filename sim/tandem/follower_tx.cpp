@@ -271,9 +271,11 @@ void Steps::step(const spec::DdpCtlCommit& c) {
     return tally_.differ("ddp_ctl: QP {}: RTL {} / model {}", c.qpn, to_string(c.op),
                          to_string(ctl->op));
   Followed& q = qps_[c.qpn];
-  q.takes.clear();
+  const bool is_stop = c.op == spec::QpOp::kStop;
+  // Those of an SRQ are still reported, by their segments.
+  if (!is_stop || q.takes.empty() || q.takes.front().shared == 0) q.takes.clear();
   q.term.reset();
-  q.ddp_stopped = c.op == spec::QpOp::kStop;
+  q.ddp_stopped = is_stop;
   if (c.op == spec::QpOp::kStart) q.tx_failed = q.wants = q.wants_term = false;
   ddp_.control(*ctl);
 }
