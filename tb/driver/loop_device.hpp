@@ -16,6 +16,35 @@ class LoopDevice final : public PciDeviceFake {
   std::map<size_t, uint64_t> arrivals;  // messages placed here, by length
   uint64_t flushes = 0;                 // Flushes of this memory
   uint64_t fail_at = 0;                 // both QPs fail at the n-th message placed here; 0: never
+  uint64_t endless = 0;                 // a Send of this length begins here and never ends; 0: none
+  /// A shared receive queue. Its number is one of the QPs' space.
+  struct FakeSrq {
+    spec::AdminSrqArgs args{};
+    uint16_t producer = 0, taken = 0;
+    uint16_t limit = 0;  // 0: disarmed
+    uint32_t uses = 0;   // QPs
+    uint64_t doorbells = 0;
+  };
+  std::map<uint32_t, FakeSrq> srqs;
+  uint64_t limit_events = 0;
+  void reset() override {
+    PciDeviceFake::reset();
+    srqs.clear();
+    owed_.clear();
+  }
+  // As in PciDeviceFake for rings of the manager, here for the doorbell of an SRQ.
+  void before_shared() override {
+    PciDeviceFake::before_shared();
+    is_shared_seen_ = true;
+  }
+  void before_doorbell() override {
+    PciDeviceFake::before_doorbell();
+    is_rung_after_shared_ = std::exchange(is_shared_seen_, false);
+  }
+  void write64(unsigned bar, uint32_t offset, uint64_t value) override {
+    PciDeviceFake::write64(bar, offset, value);
+    is_shared_seen_ = is_rung_after_shared_ = false;
+  }
   /// Executes a few WQEs: the progress of the device.
   void tick(unsigned budget = 3) {
     for (auto& [qpn, q] : qps)
@@ -26,10 +55,13 @@ class LoopDevice final : public PciDeviceFake {
  protected:
   spec::AdminRsp answer(const spec::AdminCmd& cmd) override;
   void doorbell(spec::DoorbellKind kind, uint32_t page, const spec::Doorbell& d) override {
-    PciDeviceFake::doorbell(kind, page, d);
+    const bool is_queue = kind == spec::DoorbellKind::kSq || kind == spec::DoorbellKind::kRq;
+    if (is_queue && srqs.contains(d.object)) return ring_srq(kind, page, d);
     const auto it = qps.find(d.object);
-    const bool is_work = kind == spec::DoorbellKind::kSq || kind == spec::DoorbellKind::kRq;
-    if (is_work && it != qps.end() && it->second.status.state == spec::QpState::kError)
+    if (kind == spec::DoorbellKind::kRq && it != qps.end() && it->second.args.has_srq != 0)
+      violations.push_back(fmt::format("qp {} has an SRQ: doorbell of its RQ", d.object));
+    PciDeviceFake::doorbell(kind, page, d);
+    if (is_queue && it != qps.end() && it->second.status.state == spec::QpState::kError)
       flush(d.object, it->second);
     if (kind == spec::DoorbellKind::kCqArm) notify(d.object);
   }
@@ -42,6 +74,42 @@ class LoopDevice final : public PciDeviceFake {
   std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
   uint64_t placed_ = 0, candidates_ = 0;
   std::map<uint32_t, bool> heard_;  // QPs that have received from the peer (hold_tx)
+  std::map<uint32_t, std::vector<uint16_t>> owed_;  // tags, by QP: of messages that have not ended
+  bool is_shared_seen_ = false;                     // before_shared() was called, and nothing since
+  bool is_rung_after_shared_ = false;               // ... before before_doorbell()
+
+  void ring_srq(spec::DoorbellKind kind, uint32_t page, const spec::Doorbell& d) {
+    FakeSrq& s = srqs.at(d.object);
+    const auto index = static_cast<uint16_t>(d.index);
+    const auto announced = static_cast<uint16_t>(s.producer - s.taken);
+    const auto ahead = static_cast<uint16_t>(index - s.taken);
+    if (kind != spec::DoorbellKind::kRq || page != s.args.page)
+      violations.push_back(
+          fmt::format("srq {}: a doorbell of its SQ, or of another page", d.object));
+    else if (ahead < announced || ahead > 1u << s.args.log_size)
+      violations.push_back(fmt::format("srq {}: doorbell {}, {} is announced, {} taken", d.object,
+                                       index, s.producer, s.taken));
+    else if (!is_rung_after_shared_)
+      violations.push_back(
+          fmt::format("srq {}: its index was read without before_shared", d.object));
+    else
+      s.producer = index;
+    s.doorbells++;
+  }
+  bool is_bad_srq(const spec::AdminSrqArgs& a) const {
+    return a !=
+               spec::AdminSrqArgs{
+                   .pd = a.pd, .page = a.page, .base = a.base, .log_size = a.log_size} ||
+           a.base % kRing != 0 || a.log_size < 2 || a.log_size > 15;
+  }
+  spec::AdminStatus srq_status(const spec::AdminCmd& cmd) const;
+
+  struct Taken {
+    spec::RqWqe wqe{};
+    uint16_t index = 0;  // of an SRQ: the tag
+  };
+  /// Uses up the next receive of a QP.
+  std::optional<Taken> take(FakeQp& q);
 
   FakeQp* far_qp(const FakeQp& q, uint32_t* number = nullptr) {
     const auto conn = far_.find(q.modify.connection);
@@ -71,6 +139,8 @@ class LoopDevice final : public PciDeviceFake {
     if (q.sq_consumer != q.sq_producer)
       complete(q.args.send_cq,
                {.qpn = qpn, .index = q.sq_producer, .status = spec::WcStatus::kWrFlushErr});
+    for (const uint16_t tag : std::exchange(owed_[qpn], {}))
+      report(qpn, q, tag, spec::WcStatus::kWrFlushErr);
     if (q.rq_consumer != q.rq_producer)
       complete(q.args.recv_cq, {.qpn = qpn,
                                 .index = q.rq_producer,
@@ -78,6 +148,9 @@ class LoopDevice final : public PciDeviceFake {
                                 .is_recv = 1});
     q.sq_consumer = q.sq_producer;
     q.rq_consumer = q.rq_producer;
+  }
+  void report(uint32_t qpn, const FakeQp& q, uint16_t tag, spec::WcStatus status) {
+    complete(q.args.recv_cq, {.qpn = qpn, .index = tag, .status = status, .is_recv = 1});
   }
   void stop(uint32_t qpn, FakeQp& q, spec::Cause cause) {
     q.status.state = spec::QpState::kError;
@@ -300,25 +373,86 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
 
 inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data,
                                 bool solicited, std::optional<uint32_t> invalidated) {
-  if (q.rq_consumer == q.rq_producer) return false;  // RFC 5041: no buffer
-  const auto wqe = spec::RqWqe::unpack(wqe_bytes(q.args.rq_base, q.args.log_rq, q.rq_consumer, 1));
+  const auto taken = take(q);
+  if (!taken) return false;  // RFC 5041: no buffer
+  const bool is_shared = q.args.has_srq != 0;
   const auto length = static_cast<uint32_t>(data.size());
-  for (const auto& s : {wqe.sge0, wqe.sge1, wqe.sge2}) {
+  if (is_shared && endless != 0 && length == endless) {
+    owed_[qpn].push_back(taken->index);
+    return true;
+  }
+  // A receive of an SRQ that meets an error is reported; one of its own queue is flushed.
+  const auto refused = [&](spec::WcStatus status) {
+    if (is_shared) report(qpn, q, taken->index, status);
+    return false;
+  };
+  for (const auto& s : {taken->wqe.sge0, taken->wqe.sge1, taken->wqe.sge2}) {
     const size_t part = std::min<size_t>(s.length, data.size());
-    if (!put_bytes(s.lkey, s.address, data.first(part), 1)) return false;
+    if (!put_bytes(s.lkey, s.address, data.first(part), 1))
+      return refused(spec::WcStatus::kLocProtErr);
     data = data.subspan(part);
   }
-  if (!data.empty()) return false;
+  if (!data.empty()) return refused(spec::WcStatus::kLocLenErr);
   complete(q.args.recv_cq, {.qpn = qpn,
                             .opcode = spec::WcOpcode::kRecv,
                             .byte_len = length,
-                            .index = q.rq_consumer,
+                            .index = taken->index,
                             .is_recv = 1,
                             .solicited = solicited,
                             .with_inv = invalidated.has_value(),
                             .immediate = invalidated.value_or(0)});
-  q.rq_consumer++;
+  if (!is_shared) q.rq_consumer++;
   return true;
+}
+
+inline std::optional<LoopDevice::Taken> LoopDevice::take(FakeQp& q) {
+  if (q.args.has_srq == 0) {
+    if (q.rq_consumer == q.rq_producer) return std::nullopt;
+    return Taken{spec::RqWqe::unpack(wqe_bytes(q.args.rq_base, q.args.log_rq, q.rq_consumer, 1)),
+                 q.rq_consumer};
+  }
+  FakeSrq& s = srqs.at(q.args.srq);
+  if (s.taken == s.producer) return std::nullopt;
+  const auto wqe = spec::RqWqe::unpack(wqe_bytes(s.args.base, s.args.log_size, s.taken, 1));
+  s.taken++;
+  if (s.limit != 0 && static_cast<uint16_t>(s.producer - s.taken) < s.limit) {
+    s.limit = 0;
+    limit_events++;
+    eqe(0, spec::EqeType::kQp, q.args.srq);
+  }
+  return Taken{wqe, wqe.tag};
+}
+
+inline spec::AdminStatus LoopDevice::srq_status(const spec::AdminCmd& cmd) const {
+  using Op = spec::AdminOpcode;
+  using St = spec::AdminStatus;
+  const auto op = static_cast<Op>(cmd.opcode);
+  const bool is_srq = srqs.contains(cmd.object);
+  switch (op) {
+    case Op::kCreateSrq:
+      if (is_srq || qps.contains(cmd.object)) return St::kExists;
+      return is_bad_srq(args_of<spec::AdminSrqArgs>(cmd)) ? St::kBadArgument : St::kOk;
+    case Op::kModifySrq:
+      return is_srq ? St::kOk : St::kNotFound;
+    case Op::kDestroySrq:
+      if (!is_srq) return St::kNotFound;
+      return srqs.at(cmd.object).uses != 0 ? St::kInUse : St::kOk;
+    case Op::kCreateQp: {
+      const auto a = args_of<spec::AdminQpArgs>(cmd);
+      if (is_srq) return St::kExists;
+      if (a.has_srq == 0) return a.srq != 0 ? St::kBadArgument : St::kOk;
+      const auto s = srqs.find(a.srq);
+      if (s == srqs.end()) return St::kNotFound;
+      const bool is_bad = s->second.args.pd != a.pd || a.rq_base != 0 || a.log_rq != 0;
+      return is_bad ? St::kBadArgument : St::kOk;
+    }
+    case Op::kModifyQp:
+    case Op::kQueryQp:
+    case Op::kDestroyQp:
+      return is_srq ? St::kNotFound : St::kOk;
+    default:
+      return St::kOk;
+  }
 }
 
 // If both sides are closing and have sent everything, both are done.
@@ -339,6 +473,21 @@ inline void LoopDevice::finish_close(uint32_t qpn, FakeQp& q) {
 inline spec::AdminRsp LoopDevice::answer(const spec::AdminCmd& cmd) {
   const auto op = static_cast<spec::AdminOpcode>(cmd.opcode);
   const auto n = static_cast<uint16_t>(cmd.object);
+  if (const auto status = srq_status(cmd); status != spec::AdminStatus::kOk) {
+    spec::AdminRsp rsp;
+    rsp.status = status;
+    return rsp;
+  }
+  if (op == spec::AdminOpcode::kCreateSrq)
+    srqs[cmd.object] = {.args = args_of<spec::AdminSrqArgs>(cmd)};
+  if (op == spec::AdminOpcode::kModifySrq)
+    srqs.at(cmd.object).limit = args_of<spec::AdminLimitArgs>(cmd).limit;
+  if (op == spec::AdminOpcode::kDestroySrq) srqs.erase(cmd.object);
+  if (op == spec::AdminOpcode::kCreateQp && args_of<spec::AdminQpArgs>(cmd).has_srq != 0)
+    srqs.at(args_of<spec::AdminQpArgs>(cmd).srq).uses++;
+  if (op == spec::AdminOpcode::kDestroyQp && qps.contains(cmd.object) &&
+      qps.at(cmd.object).args.has_srq != 0)
+    srqs.at(qps.at(cmd.object).args.srq).uses--;
   if (op == spec::AdminOpcode::kModifyQp && args_of<spec::AdminModifyArgs>(cmd).to_state != 1) {
     FakeQp& q = qps.at(cmd.object);
     spec::AdminRsp rsp;

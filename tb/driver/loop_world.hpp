@@ -1,6 +1,6 @@
 // Two LoopDevices joined back to back, on which programs run. Host threads are real threads, of
 // which one runs at a time. They switch within PciDevice calls, at points drawn from a seed. This
-// tests the driver's guarantee about threads.
+// tests the driver's guarantee about threads. Threads of a host may use one PciDevice.
 //
 //   LoopWorld world(seed);
 //   world.add(0, run_client);    world.add(1, run_server);    world.run();
@@ -25,7 +25,7 @@ class LoopWorld {
   LoopDevice& device(unsigned host) { return devices_[host]; }
   /// Adds a thread of that host, with its own PciDevice.
   void add(unsigned host, std::function<void(PciDevice&)> body) {
-    faces_.push_back(std::make_unique<Face>(*this, devices_[host], faces_.size()));
+    faces_.push_back(std::make_unique<Face>(*this, devices_[host]));
     bodies_.push_back(std::move(body));
   }
   void run() {
@@ -33,6 +33,7 @@ class LoopWorld {
     std::vector<std::thread> threads;
     for (size_t i = 0; i < bodies_.size(); i++)
       threads.emplace_back([this, i] {
+        self_ = i;
         take_turn(i);
         bodies_[i](*faces_[i]);
         std::unique_lock lock(mutex_);
@@ -46,7 +47,7 @@ class LoopWorld {
  private:
   class Face final : public PciDevice {
    public:
-    Face(LoopWorld& w, LoopDevice& d, size_t n) : w_(w), d_(d), n_(n) {}
+    Face(LoopWorld& w, LoopDevice& d) : w_(w), d_(d) {}
     uint32_t config_read(uint32_t o) override { return step(), d_.config_read(o); }
     void config_write(uint32_t o, uint32_t v) override { step(), d_.config_write(o, v); }
     void reset() override { step(), d_.reset(); }
@@ -87,7 +88,7 @@ class LoopWorld {
     void relax() override {
       d_.tick();
       w_.now += 10 * kNs;
-      w_.give_turn(n_);
+      w_.give_turn();
       in_order_ = true;
     }
     uint64_t wait(uint64_t vectors, Time deadline) override {
@@ -97,7 +98,7 @@ class LoopWorld {
         if (const uint64_t fired = d_.take_vectors(vectors); fired != 0) return fired;
         if (w_.now >= deadline) return 0;
         w_.now += 200 * kNs;
-        w_.give_turn(n_);
+        w_.give_turn();
       }
     }
 
@@ -107,7 +108,7 @@ class LoopWorld {
     void step() {
       in_order_ = false;
       w_.now += kStep;
-      if (w_.rng_.percent(20)) w_.give_turn(n_);
+      if (w_.rng_.percent(20)) w_.give_turn();
     }
     // This thread's barriers, where they have an effect. They cost no time, so no other thread runs
     // between a barrier and the next access.
@@ -117,20 +118,21 @@ class LoopWorld {
     }
     LoopWorld& w_;
     LoopDevice& d_;
-    size_t n_;
     bool before_ = false, in_order_ = false;
   };
+
+  static inline thread_local size_t self_ = 0;  // the calling thread
 
   void take_turn(size_t n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return turn_ == n; });
   }
-  void give_turn(size_t n) {
+  void give_turn() {
     {
       std::unique_lock lock(mutex_);
       pass_on();
     }
-    take_turn(n);
+    take_turn(self_);
   }
   void pass_on() {
     for (size_t i = 0; i < alive_.size(); i++) {

@@ -332,7 +332,6 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
             Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
-  EXPECT_EQ(errc(pd.create_srq()), Errc::kNotSupported);
 }
 
 // The WQEs of queues.yaml, typed. Immediate Data: opcode 128, inline, one unit, length 8, and the 8

@@ -40,6 +40,8 @@ Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {
   EXPECT_THAT(world.device(1).violations, IsEmpty());
   EXPECT_THAT(world.device(0).qps, IsEmpty());
   EXPECT_THAT(world.device(1).mrs, IsEmpty());
+  EXPECT_THAT(world.device(0).srqs, IsEmpty());
+  EXPECT_THAT(world.device(1).srqs, IsEmpty());
   if (look) look(world);
   return {merge(reports[0]), merge(reports[1])};
 }
@@ -124,7 +126,7 @@ TEST_P(EveryProgram, IsTheSameTwice) {
 INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram,
                          testing::Values("write_lat", "write_bw", "write_flush_bw", "flush_lat",
                                          "read_lat", "read_bw", "send_lat", "send_bw", "pingpong",
-                                         "file_copy"),
+                                         "srq_pingpong", "file_copy"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Programs, CountWhatTheySent) {
@@ -603,6 +605,92 @@ INSTANTIATE_TEST_SUITE_P(Programs, Lending,
                            const LendCase& c = info.param;
                            return fmt::format("{}_{}_{}", c.program, c.op, c.type);
                          });
+
+TEST(SrqPingpong, AllQpsPlayAtOnceAndOneReceiveEachIsEnough) {
+  for (const uint32_t size : {0u, 1u, 64u, 5000u}) {
+    SCOPED_TRACE(size);
+    const auto o =
+        run("srq_pingpong", {.size = size, .count = 60, .warmup = 5, .qps = 7, .rx_depth = 7});
+    expect_good(o);
+    EXPECT_EQ(o.client.ops, 420u);
+    EXPECT_EQ(o.client.bytes, 420u * size);
+    EXPECT_EQ(o.client.latency.size(), 420u);
+    EXPECT_EQ(o.client.checks, 7u * 66);  // and the last message
+    EXPECT_EQ(o.server.checks, 7u * 66);
+    EXPECT_EQ(o.client.limit_events + o.server.limit_events, 0u);
+    EXPECT_GT(o.client.end, o.client.start);
+  }
+}
+
+TEST(SrqPingpong, CountsItsLimitEventsAndArmsThemAgain) {
+  uint64_t made = 0;
+  const auto o = run("srq_pingpong",
+                     {.size = 100,
+                      .count = 100,
+                      .warmup = 0,
+                      .qps = 4,
+                      .threads = 2,
+                      .rx_depth = 4,
+                      .srq_limit = 4},
+                     {}, nullptr, [&](LoopWorld& w) {
+                       made = w.device(0).limit_events + w.device(1).limit_events;
+                     });
+  expect_good(o);
+  EXPECT_GE(o.client.limit_events, 20u);
+  EXPECT_GE(o.server.limit_events, 20u);
+  const uint64_t seen = o.client.limit_events + o.server.limit_events;
+  EXPECT_LE(seen, made);
+  EXPECT_GE(seen + 4, made) << "each SRQ may make one more after the last look";
+}
+
+// Of several QPs each message has its own wrong byte; the receives of all are one ring.
+TEST(SrqPingpong, SeesOneWrongByteOfAnyQp) {
+  for (const unsigned host : {0u, 1u})
+    for (const uint64_t nth : {1u, 7u, 50u, 119u}) {
+      SCOPED_TRACE(fmt::format("message {} of host {}", nth, host));
+      const auto o = run("srq_pingpong", {.size = 100, .count = 30, .warmup = 0, .qps = 4}, {},
+                         [&](LoopWorld& w) {
+                           LoopDevice& d = w.device(host);
+                           d.damage_at = nth;
+                           d.damage_length = 100;
+                           d.damage_byte = nth * 7 % 100;
+                         });
+      EXPECT_EQ(o.client.mismatches, host == 0 ? 1u : 0u);
+      EXPECT_EQ(o.server.mismatches, host == 1 ? 1u : 0u);
+    }
+}
+
+TEST(SrqPingpong, EndsWhenOneConnectionOfManyFails) {
+  const auto o = run("srq_pingpong", {.size = 100, .count = 500, .qps = 5, .timeout_us = 3000}, {},
+                     [](LoopWorld& w) { w.device(1).fail_at = 40; });
+  EXPECT_NE(o.client.error, "");
+  EXPECT_NE(o.server.error, "");
+}
+
+TEST(SrqPingpong, RefusesSettingsThatDoNotFit) {
+  const auto what = [](const Params& p) {
+    const auto r = check(*find("srq_pingpong"), p);
+    return r ? "" : r.error().what;
+  };
+  EXPECT_EQ(what({.qps = 8, .rx_depth = 8, .srq_limit = 8}), "");
+  EXPECT_EQ(what({.qps = 8, .srq_limit = 32}), "");
+  EXPECT_EQ(what({.size = 1 << 20, .qps = 100}), "");
+  EXPECT_EQ(what({.qps = 8, .rx_depth = 7}),
+            "srq_pingpong: rx_depth=7: fewer than one receive for each of 8 QPs (qps): a message "
+            "that finds none ends its connection; at least rx_depth=8");
+  EXPECT_EQ(what({.qps = 40000}), "srq_pingpong: qps=40000: an SRQ has at most 32768 receives");
+  EXPECT_EQ(what({.qps = 8, .srq_limit = 33}),
+            "srq_pingpong: srq_limit=33: the SRQ has 32 receives (rx_depth)");
+  EXPECT_THAT(run("srq_pingpong", {.qps = 2, .rx_depth = 1}).client.error,
+              testing::HasSubstr("at least rx_depth=2"));
+  Params p;
+  EXPECT_THAT(set(p, "rx_depth", "32769").error().what,
+              "rx_depth=32769: a whole number from 0 to 32768 is wanted");
+  // As many QPs as the device has: the SRQ finds no number.
+  const uint32_t most = spec::Sizes::minimum().num_qps;
+  EXPECT_THAT(run("srq_pingpong", {.count = 3, .qps = most}, spec::Sizes::minimum()).client.error,
+              testing::HasSubstr("queue pairs"));
+}
 
 TEST(Programs, ListTheWordsTheyKnow) {
   const auto what = [](std::string_view program, const Params& p) {

@@ -83,6 +83,13 @@ std::vector<Case> cases() {
       }
     }
   }
+  for (const auto& p : pairs) {
+    all.push_back({"srq_pingpong", p[0], p[1], {"size=64", "count=20", "warmup=2"}});
+    all.push_back({"srq_pingpong",
+                   p[0],
+                   p[1],
+                   {"size=5000", "count=6", "warmup=1", "qps=6", "rx_depth=6", "srq_limit=6"}});
+  }
   // If two QPs hold a lock at once, the counter loses an increment, or another QP releases the
   // lock. The server executes all atomics: its kind, model or RTL, is what matters.
   for (const char* method : {"method=spin", "method=ticket"}) {

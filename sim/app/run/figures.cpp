@@ -83,6 +83,9 @@ void add_latency(const Setup& s, const Verdict& v, nlohmann::ordered_json& j) {
   j["latency_ns"] = latency_json(v.reports[kClient].latency, s.request.cdf);
   j["half_round_trip"] = s.program.half_round_trip;
   j["mismatches"] = v.mismatches;
+  if (s.params.srq_limit != 0)
+    for (const Side side : {kClient, kServer})
+      j["limit_events"][kSideNames[side]] = v.reports[side].limit_events;
 }
 
 void add_devices(Setup& s, const Ending& ending, nlohmann::ordered_json& j) {

@@ -37,12 +37,18 @@ void check_qps(const RunRequest& r, const programs::Params& p) {
     return std::ranges::find(used, setting) != used.end();
   };
   const uint64_t qps = uint64_t{p.threads} * (is_used("qps") ? p.qps : 1);
+  const uint64_t srqs = is_used("srq_limit") ? p.threads : 0;  // they use up numbers of QPs
   for (const Side side : {kClient, kServer}) {
     const uint32_t most = r.config.sizes(side).num_qps;
     if (qps > most)
       throw Usage(
           fmt::format("{}: {} QPs are asked for (threads times qps), the {}'s device has {}",
                       r.program, qps, kSideNames[side], most));
+    if (qps + srqs > most)
+      throw Usage(
+          fmt::format("{}: {} QPs (threads times qps) and {} shared receive queues are asked for, "
+                      "the {}'s device has {} numbers for both",
+                      r.program, qps, srqs, kSideNames[side], most));
     const spec::Sizes sizes = r.config.sizes(side);
     const uint32_t of_a_qp = std::min(sizes.max_ird, sizes.max_ord);
     if (is_used("rd_atomic") && p.rd_atomic > of_a_qp)
