@@ -12,7 +12,7 @@ using spec::DeliverKind;
 using spec::RqTake;
 using spec::WcStatus;
 
-constexpr uint8_t kWrite = 0, kSend = 3, kSendInv = 4;
+constexpr uint8_t kWrite = 0, kSend = 3, kSendInv = 4, kImmediate = 8;
 const spec::RxVerdict kDrop{};
 const spec::RxVerdict kPlace{.accept = 1, .place = 1};
 const spec::RxVerdict kPlaceRecv{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv};
@@ -211,6 +211,97 @@ TYPED_TEST(DdpSrqTest, AReceiveThatEndsInItsOwnStatus) {
       });
     }
   }
+}
+
+// What else ends a receive: Immediate Data, a Send with Invalidate. An STag that may not be
+// invalidated is the peer's error, so the receive is flushed.
+TYPED_TEST(DdpSrqTest, EachKindOfMessageEndsItsReceive) {
+  this->worlds([&](auto& w) {
+    auto& d = this->dut;
+    w.receive(1, send(1, 0, 60, false), kPlace);
+    Bytes inv = untagged(kSendInv, true, 0, 1, 60, {});
+    inv[5] = 8;
+    w.receive(1, inv, {.accept = 1, .deliver = DeliverKind::kInvalidate, .immediate = 8});
+    EXPECT_EQ(d.invalidate.take().stag, 8U);
+    d.invalidated.put({8});
+    w.receive(1, untagged(kImmediate, true, 0, 2, 0, Bytes(8, 1)),
+              {.accept = 1, .deliver = DeliverKind::kImmediate, .immediate = 5});
+    EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->ok(10), this->ok(11)}));
+    w.receive(1, send(3, 0, 60, false), kPlace);
+    inv = untagged(kSendInv, true, 0, 3, 60, {});
+    inv[5] = static_cast<uint8_t>(spec::TptResult::kStag);
+    w.receive(1, inv, kDrop);
+    EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->flushed(12)}));
+    w.control(spec::QpOp::kStop, 1);
+    EXPECT_TRUE(this->reports().empty());
+  });
+}
+
+// An own status is only that of the QP's first error.
+TYPED_TEST(DdpSrqTest, AnErrorBehindARefusalIsFlushed) {
+  for (const RqTake take : {RqTake::kMalformed, RqTake::kFailed, RqTake::kEmpty, RqTake::kOk}) {
+    this->worlds([&](auto& w) {
+      w.receive(1, tagged(kWrite, true, 0x4000, 64, Bytes(20, 1)), kDrop);
+      this->dut.settle();
+      w.take_result = take;
+      if (take == RqTake::kEmpty) w.wqes[1].clear();
+      w.receive(1, send(1, 0, 101, false), kDrop);  // too long, if it has a WQE
+      typename TestFixture::Reports want;
+      if (take == RqTake::kMalformed || take == RqTake::kOk) want.push_back(this->flushed(10));
+      EXPECT_EQ(this->reports(), want);
+      w.control(spec::QpOp::kStop, 1);
+      EXPECT_TRUE(this->reports().empty());
+    });
+  }
+}
+
+// mpa brings a segment while a stop waits: the refusal or the stop reports, but one of them alone,
+// and before the acknowledgement.
+TYPED_TEST(DdpSrqTest, ASegmentThatComesAfterTheStopReportsNothingMore) {
+  for (const unsigned delay : {0U, 3U, 6U, 9U, 12U, 20U}) {
+    this->worlds([&](auto& w) {
+      auto& d = this->dut;
+      Bytes inv = untagged(kSendInv, true, 0, 1, 0, {});
+      inv[5] = 8;
+      w.receive(1, inv, {.accept = 1, .deliver = DeliverKind::kInvalidate, .immediate = 8});
+      EXPECT_EQ(d.invalidate.take().stag, 8U);
+      w.receive(1, send(2, 0, 60, false), kPlace);
+      ASSERT_TRUE(d.run_until([&] { return w.verdicts.empty(); }));
+      d.settle();
+      unsigned reports = 0;
+      d.rx_done.on_item([&](const spec::RxDone&) { reports++; });
+      d.qp_ack.on_item([&](const spec::QpAckDdp&) { EXPECT_EQ(reports, 2U); });
+      d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1, .params = {}});
+      for (unsigned i = 0; i < delay; i++) d.advance();
+      w.receive(1, tagged(kWrite, true, 0x4000, 0, Bytes(20, 1)), kDrop);
+      for (unsigned i = 0; i < delay; i++) d.advance();
+      EXPECT_TRUE(d.qp_ack.empty());
+      d.invalidated.put({8});
+      EXPECT_EQ(d.qp_ack.take().qpn, 1);
+      d.rx_done.on_item([](const spec::RxDone&) {});
+      d.qp_ack.on_item([](const spec::QpAckDdp&) {});
+      EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->ok(10), this->flushed(11)}));
+      w.check_extents();
+    });
+  }
+}
+
+// A refusal and a stop of one QP leave the open messages of others alone.
+TYPED_TEST(DdpSrqTest, OtherQpsKeepTheirOpenMessages) {
+  this->worlds([&](auto& w) {
+    w.shared = {1, 2, 3};
+    w.start_qp(3);
+    w.wqes[3].push_back(wqe(30));
+    for (uint16_t n = 1; n < 4; n++) w.receive(n, send(1, 0, 60, false), kPlace);
+    w.receive(1, send(1, 60, 10, true), kDrop);
+    EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->flushed(10)}));
+    w.control(spec::QpOp::kStop, 3);
+    EXPECT_EQ(this->reports(3), (typename TestFixture::Reports{this->flushed(30)}));
+    w.control(spec::QpOp::kStop, 1);
+    w.start_qp(1);
+    w.receive(2, send(1, 60, 10, true), kPlaceRecv);
+    EXPECT_EQ(this->reports(2), (typename TestFixture::Reports{this->ok(20)}));
+  });
 }
 
 // A QP with a receive queue of its own is flushed by qp: ddp reports nothing more than before.
