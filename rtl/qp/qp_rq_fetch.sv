@@ -1,9 +1,9 @@
 // qp_rq_fetch: gives receive WQEs to ddp from a prefetch buffer, and fills the buffer from the
 // receive rings.
 //
-//   rq_take_req --> map --> [ takes ] --> read, look, give --> [ buffer ] --> b1 --> b2 --> rq_take_rsp
-//                                    |   ^    +--> refill, limit -----+
-//                               miss v   | retry, empty, failed       v
+//   take_req --> map --> [ takes ] --> read, look, give --> [ buffer ] --> b1 --> b2 --> take_rsp
+//                                       |   ^    +--> refill, limit -+
+//                                  miss v   | retry, empty, failed   v
 //   done, stop, miss, list --> S0 --> S1 --> S2 --> S3            [ list ] <-- kick (doorbell)
 //                                             |     +--> state, refill --^
 //                                             +--> rq_rd_req, [ qp_read ] --> done, [ buffer ]
