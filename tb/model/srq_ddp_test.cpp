@@ -1,156 +1,8 @@
 // Shared receive queues in ddp alone: exactly one report for each WQE that is taken from one.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <deque>
-#include <map>
-#include <optional>
-
-#include "base/rng.hpp"
-#include "ddp/ddp.hpp"
-#include "wire.hpp"
+#include "srq_ddp.hpp"
 
 namespace rnic::tb {
 namespace {
-
-using model::Ddp;
-using spec::Cause;
-using spec::DeliverKind;
-using spec::RqTake;
-using spec::TptResult;
-using spec::WcStatus;
-
-constexpr uint32_t kBadStag = 0xbad;
-constexpr std::array<uint16_t, 3> kQps{1, 2, 3};
-
-class SrqDdpTest : public testing::Test,
-                   protected Ddp::Out,
-                   private model::SegmentJudge,
-                   private model::Translation {
- protected:
-  /// A report, or an acknowledgement, in the order in which ddp makes them.
-  struct Item {
-    uint16_t qpn = 0;
-    bool is_ack = false;
-    DeliverKind kind{};
-    uint16_t index = 0;
-    WcStatus status{};
-    uint32_t byte_len = 0;
-    friend bool operator==(const Item&, const Item&) = default;
-    friend void PrintTo(const Item& i, std::ostream* o) {
-      *o << "QP " << i.qpn << (i.is_ack ? ": ack" : ": ") << to_string(i.kind) << " " << i.index
-         << " " << to_string(i.status) << " " << i.byte_len << " bytes";
-    }
-  };
-  using Items = std::vector<Item>;
-  static Item ok(uint16_t qpn, uint16_t tag, uint32_t bytes,
-                 DeliverKind kind = DeliverKind::kRecv) {
-    return {.qpn = qpn, .kind = kind, .index = tag, .byte_len = bytes};
-  }
-  static Item bad(uint16_t qpn, uint16_t tag, WcStatus status = WcStatus::kWrFlushErr) {
-    return {.qpn = qpn, .kind = DeliverKind::kRecv, .index = tag, .status = status};
-  }
-  static Item ack(uint16_t qpn) { return {.qpn = qpn, .is_ack = true}; }
-  Items said() { return std::exchange(log, {}); }
-
-  SrqDdpTest() {
-    for (const uint16_t qpn : kQps) start(qpn);
-  }
-  void start(uint16_t qpn) {
-    ddp.control({.op = spec::QpOp::kStart, .qpn = qpn, .params = {.pd = 1, .persist = 1}});
-    EXPECT_EQ(said(), Items{ack(qpn)});
-    msn[qpn] = 1;
-    failed[qpn] = false;
-  }
-  void order(spec::QpOp op, uint16_t qpn) { ddp.control({.op = op, .qpn = qpn, .params = {}}); }
-  void stop(uint16_t qpn) { order(spec::QpOp::kStop, qpn); }
-
-  /// What the next takes get, tag and result. One SGE of 100 bytes.
-  void wqe(uint16_t tag, RqTake result = RqTake::kOk, bool shared = true, uint32_t stag = 9) {
-    spec::RqTakeRsp t{.result = result, .shared = shared, .wqe = {.index = tag}};
-    if (result == RqTake::kOk) {
-      t.wqe.num_sge = 1;
-      t.wqe.sge0 = {.tagged_offset = 4096, .length = 100, .stag = stag};
-    }
-    takes.push_back(t);
-  }
-  /// refuse: rdmap's verdict.
-  void segment(uint16_t qpn, const Bytes& header, uint32_t payload, bool refuse = false) {
-    const Bytes all = header + Bytes(payload, 1);
-    model::RxUlpdu u{
-        .hdr = {.qpn = qpn, .length = static_cast<uint16_t>(all.size()), .cause = Cause::kNone},
-        .data = rnic::Payload::copy_of(all)};
-    ddp.rx.enters(qpn);
-    if (ddp.rx.needs_receive(u)) {
-      ASSERT_FALSE(takes.empty());
-      ddp.rx.received(qpn, takes.front());
-      takes.pop_front();
-    }
-    refuses = refuse;
-    places += ddp.rx.take(std::move(u)) ? 1 : 0;
-    if (instant) place_all();
-  }
-  void send(uint16_t qpn, uint32_t mo, uint32_t n, bool last, bool refuse = false,
-            uint8_t opcode = 0x43) {
-    segment(qpn, untagged(last ? 0x41 : 0x01, opcode, 0, msn[qpn], mo), n, refuse);
-    if (last) ++msn[qpn];
-  }
-  void begin(uint16_t qpn, bool refuse = false) { send(qpn, 0, 10, false, refuse); }
-  void send_inv(uint16_t qpn) { send(qpn, 0, 10, true, false, 0x44); }
-  void write(uint16_t qpn, uint32_t stag, bool refuse = false) {
-    segment(qpn, tagged(0xc1, 0x40, stag, 4096), 10, refuse);
-  }
-  void place_one() {
-    --places;
-    ddp.rx.place_done({});
-  }
-  void place_all() {
-    while (places != 0) place_one();
-  }
-
-  Items log;
-  std::deque<spec::RqTakeRsp> takes;
-  std::map<uint16_t, uint32_t> msn;
-  std::map<uint16_t, bool> failed;  // rdmap refuses all its segments
-  uint32_t places = 0, invalidations = 0;
-  bool refuses = false, instant = true;
-  Ddp ddp{spec::Sizes{}, *this, *this, *this};
-
- private:
-  void qp_ack_ddp(const spec::QpAckDdp& a) override { log.push_back(ack(a.qpn)); }
-  void tx_want(const spec::TxWant&) override {}
-  void tx_fault(const spec::TxFault&) override {}
-  void sq_slot_free(const spec::SqSlotFree&) override {}
-  void resp_slot_free(const spec::RespSlotFree&) override {}
-  void rx_done(const spec::RxDone& d) override {
-    log.push_back({.qpn = d.qpn,
-                   .kind = d.kind,
-                   .index = d.index,
-                   .status = d.status,
-                   .byte_len = d.byte_len});
-  }
-  void invalidate(const spec::Invalidate&) override { ++invalidations; }
-  spec::RxVerdict rx_segment(const spec::RxSegment& s) override {
-    const auto bytes = s.ulpdu_length;
-    const bool is_tagged = bytes != 0 && (s.head[0] & 0x80) != 0;
-    failed[s.qpn] = failed[s.qpn] || s.cause != Cause::kNone || refuses;
-    if (failed[s.qpn]) return {.accept = 0};
-    spec::RxVerdict v{
-        .accept = 1,
-        .place = bytes > (is_tagged ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes)};
-    if (is_tagged || (s.head[0] & 0x40) == 0) return v;
-    const bool inv = (s.head[1] & 0xf) == 4;
-    v.deliver = inv ? DeliverKind::kInvalidate : DeliverKind::kRecv;
-    return v;
-  }
-  spec::TptResult check(const spec::WqeCheck&) const override { return TptResult::kOk; }
-  spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out) override {
-    if (c.stag == kBadStag) return TptResult::kStag;
-    if (c.length != 0) out.add({.address = c.tagged_offset, .length = c.length, .last = c.last});
-    return TptResult::kOk;
-  }
-  void retired(const spec::Retired&) override {}
-};
 
 TEST_F(SrqDdpTest, AMessageThatEndsIsReportedOnce) {
   wqe(700);
@@ -360,91 +212,18 @@ TEST_F(SrqDdpTest, AnOwnQueueIsFlushedByQp) {
   EXPECT_EQ(said(), (Items{ack(2), ack(3), ack(1)}));
 }
 
-// Each WQE is reported once, each QP's in the order in which it took them, and all before the
-// acknowledgement of its stop.
-TEST_F(SrqDdpTest, RandomMix) {
-  instant = false;
-  uint32_t flushed = 0, ended = 0, stops = 0;
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
-    base::Rng rng(seed);
-    std::map<uint16_t, std::deque<uint16_t>> owed;
-    struct Peer {
-      uint32_t mo = 0;
-      bool stopping = false, stopped = false;
-    };
-    std::map<uint16_t, Peer> peers;
-    uint16_t tag = static_cast<uint16_t>(rng.next());
-    const auto check = [&] {
-      for (const Item& i : said()) {
-        auto& of = owed[i.qpn];
-        if (i.is_ack) {
-          EXPECT_TRUE(of.empty()) << "not reported before the acknowledgement";
-          peers[i.qpn].stopped = true;
-          continue;
-        }
-        ASSERT_FALSE(of.empty());
-        EXPECT_EQ(i.index, of.front());
-        of.pop_front();
-        ++(i.status == WcStatus::kWrFlushErr ? flushed : ended);
-      }
-    };
-    const auto drain = [&] {
-      while (places + invalidations != 0) {
-        place_all();
-        for (; invalidations != 0; --invalidations) ddp.rx.invalidated();
-      }
-      check();
-    };
-    for (int step = 0; step < 500 && !HasFailure(); ++step) {
-      const auto qpn = static_cast<uint16_t>(rng.between(1, 3));
-      Peer& p = peers[qpn];
-      const uint64_t what = rng.below(20);
-      if (what < 10) {
-        takes.clear();
-        const bool fails = rng.percent(5);
-        wqe(++tag, fails ? RqTake::kFailed : rng.percent(3) ? RqTake::kMalformed : RqTake::kOk);
-        const bool last = rng.percent(60);
-        const uint32_t n = rng.percent(3) ? 101 : static_cast<uint32_t>(rng.below(20));
-        const bool inv = last && rng.percent(20);
-        send(qpn, p.mo, n, last, rng.percent(4), inv ? 0x44 : 0x43);
-        if (takes.empty() && !fails) owed[qpn].push_back(tag);
-        p.mo = last ? 0 : p.mo + n;
-      } else if (what < 12) {
-        write(qpn, rng.percent(10) ? kBadStag : 9);
-      } else if (what < 16) {
-        if (places == 0) continue;
-        place_one();
-      } else if (what < 18) {
-        if (invalidations == 0) continue;
-        --invalidations;
-        ddp.rx.invalidated();
-      } else if (!p.stopping) {
-        p.stopping = true;
-        ++stops;
-        stop(qpn);
-      }
-      check();
-      for (const uint16_t n : kQps) {
-        if (!peers[n].stopped) continue;
-        drain();  // mpa, which stops last, lets no segment in between
-        start(n);
-        peers[n] = {};
-      }
-    }
-    for (const uint16_t qpn : kQps) {
-      if (!peers[qpn].stopping) stop(qpn);
-    }
-    drain();
-    for (const uint16_t qpn : kQps) {
-      EXPECT_TRUE(peers[qpn].stopped);
-      start(qpn);
-    }
-    for (const auto& [qpn, left] : owed) EXPECT_TRUE(left.empty()) << "QP " << qpn;
-    if (HasFailure()) FAIL() << "seed " << seed;
-  }
-  EXPECT_GT(flushed, 200U);
-  EXPECT_GT(ended, 500U);
-  EXPECT_GT(stops, 100U);
+// A Read Response between the segments of a Send is reported, and is no end of it.
+TEST_F(SrqDdpTest, AReadBesideAMessage) {
+  wqe(14);
+  begin(1);
+  response(1);
+  send(1, 10, 5, true);
+  EXPECT_EQ(said(), (Items{ok(1, 14, 0, DeliverKind::kRead), ok(1, 14, 15)}));
+  wqe(15);
+  begin(1);
+  response(1);
+  stop(1);
+  EXPECT_EQ(said(), (Items{ok(1, 15, 0, DeliverKind::kRead), bad(1, 15), ack(1)}));
 }
 
 }  // namespace
