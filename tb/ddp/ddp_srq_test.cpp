@@ -218,22 +218,27 @@ TYPED_TEST(DdpSrqTest, AReceiveThatEndsInItsOwnStatus) {
 TYPED_TEST(DdpSrqTest, EachKindOfMessageEndsItsReceive) {
   this->worlds([&](auto& w) {
     auto& d = this->dut;
+    const auto is_all = [&](typename TestFixture::Reports want) {
+      EXPECT_EQ(this->reports(), want);
+      w.control(spec::QpOp::kStop, 1);
+      EXPECT_TRUE(this->reports().empty());
+      w.start_qp(1);
+    };
     w.receive(1, send(1, 0, 60, false), kPlace);
     Bytes inv = untagged(kSendInv, true, 0, 1, 60, {});
     inv[5] = 8;
     w.receive(1, inv, {.accept = 1, .deliver = DeliverKind::kInvalidate, .immediate = 8});
     EXPECT_EQ(d.invalidate.take().stag, 8U);
     d.invalidated.put({8});
-    w.receive(1, untagged(kImmediate, true, 0, 2, 0, Bytes(8, 1)),
+    is_all({this->ok(10)});
+    w.receive(1, untagged(kImmediate, true, 0, 1, 0, Bytes(8, 1)),
               {.accept = 1, .deliver = DeliverKind::kImmediate, .immediate = 5});
-    EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->ok(10), this->ok(11)}));
-    w.receive(1, send(3, 0, 60, false), kPlace);
-    inv = untagged(kSendInv, true, 0, 3, 60, {});
+    is_all({this->ok(11)});
+    w.receive(1, send(1, 0, 60, false), kPlace);
+    inv = untagged(kSendInv, true, 0, 1, 60, {});
     inv[5] = static_cast<uint8_t>(spec::TptResult::kStag);
     w.receive(1, inv, kDrop);
-    EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->flushed(12)}));
-    w.control(spec::QpOp::kStop, 1);
-    EXPECT_TRUE(this->reports().empty());
+    is_all({this->flushed(12)});
   });
 }
 
@@ -282,6 +287,30 @@ TYPED_TEST(DdpSrqTest, ASegmentThatComesAfterTheStopReportsNothingMore) {
       d.qp_ack.on_item([](const spec::QpAckDdp&) {});
       EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->ok(10), this->flushed(11)}));
       w.check_extents();
+    });
+  }
+}
+
+// However long qp takes no report.
+TYPED_TEST(DdpSrqTest, AStopWaitsUntilItsReportIsTaken) {
+  for (const uint32_t before : {0U, 1U, 2U}) {  // as many as wait for qp
+    this->worlds([&](auto& w) {
+      auto& d = this->dut;
+      w.receive(1, send(1, 0, 60, false), kPlace);
+      ASSERT_TRUE(d.run_until([&] { return w.verdicts.empty(); }));
+      d.settle();
+      d.rx_done.stall(100);
+      for (uint32_t i = 1; i <= before; i++) w.receive(2, send(i, 0, 10, true), kPlaceRecv);
+      d.cycles(200);
+      d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1, .params = {}});
+      EXPECT_FALSE(d.qp_ack.try_take(300));
+      size_t reported = 0;
+      d.qp_ack.on_item([&](const spec::QpAckDdp&) { reported = d.rx_done.size(); });
+      d.rx_done.stall(0);
+      EXPECT_EQ(d.qp_ack.take().qpn, 1);
+      d.qp_ack.on_item([](const spec::QpAckDdp&) {});
+      EXPECT_EQ(reported, before + 1);
+      EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->flushed(10)}));
     });
   }
 }
