@@ -14,7 +14,8 @@
 // for host_if's writes, never for transmit. Transmit waits for tpt, host_if's reads and mpa; a
 // segment is scheduled only with a grant.
 // Leaves: ddp_rx, ddp_tx, ddp_qp, ddp_queue.
-// Bench: tb/ddp/ddp_rx_test.cpp, ddp_tx_test.cpp, ddp_flush_test.cpp, ddp_stop_test.cpp
+// Bench: tb/ddp/ddp_rx_test.cpp, ddp_tx_test.cpp, ddp_flush_test.cpp, ddp_stop_test.cpp,
+// ddp_srq_test.cpp
 module ddp (
   input  logic                          clk_i,
   input  logic                          rst_ni,

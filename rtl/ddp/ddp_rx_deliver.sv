@@ -17,7 +17,7 @@
 // Throughput: 1 entry per cycle; an entry that is refused takes 2, a stop too.
 // Waits for host_if to place, and for qp.
 // Leaf: ddp_rx_hold. Sibling: ddp_rx_place.
-// Bench: tb/ddp/ddp_rx_test.cpp
+// Bench: tb/ddp/ddp_rx_test.cpp, ddp_srq_test.cpp, ddp_srq_random_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_rx_deliver (
