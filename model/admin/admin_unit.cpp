@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
-#include "cq/cq_unit.hpp"
-#include "host_if/host_unit.hpp"
-#include "llp_if/llp_unit.hpp"
-#include "qp/qp_unit.hpp"
-#include "tpt/tpt_unit.hpp"
-
 namespace rnic::model {
 
-AdminUnit::AdminUnit(Units& u) : in("admin_doorbell", 64), u_(u), admin_(u.sizes, *this) {
+AdminUnit::AdminUnit(Units& u) : u_(u), in("admin_doorbell", 64), admin_(u.sizes, *this) {
   u.attach(stage_, StageNo::kAdmin);
   in.feeds(stage_);
 }
@@ -43,30 +37,30 @@ spec::UnitCount AdminUnit::count() const {
 }
 
 void AdminUnit::admin_rd_req(const MemRead& read) {
-  u_.host->admin_rd_req.push(read, u_.now() + u_.timing.admin.step + u_.timing.host.rd_request);
+  admin_rd_req_o.push(read, u_.now() + u_.timing.admin.step + u_.timing.host.rd_request);
 }
 void AdminUnit::admin_wr(const spec::AdminWr& wr) {
-  u_.host->write_admin(wr, u_.now() + u_.timing.admin.step + u_.timing.host.wr_cut);
+  admin_wr_o.push(wr, u_.now() + u_.timing.admin.step + u_.timing.host.wr_cut);
 }
-void AdminUnit::pbl_wr(const spec::PblWr& wr) { u_.tpt->tpt().pbl_wr(wr); }
+void AdminUnit::pbl_wr(const spec::PblWr& wr) { pbl_wr_o(wr); }
 void AdminUnit::raw_tx(RawBytes bytes) {
-  u_.llp->raw_tx.push(std::move(bytes), u_.now() + u_.timing.admin.step);
+  raw_tx_o.push(std::move(bytes), u_.now() + u_.timing.admin.step);
 }
 
 void AdminUnit::command(Admin::Unit unit, const spec::Cmd& cmd) {
   const Cycle at = u_.now() + u_.timing.admin.step + u_.timing.admin.command;
   switch (unit) {
     case Admin::Unit::kQp:
-      u_.qp->control.push(cmd, at);
+      qp_cmd_o.push(cmd, at);
       break;
     case Admin::Unit::kCq:
-      u_.cq->control.push(cmd, at);
+      cq_cmd_o.push(cmd, at);
       break;
     case Admin::Unit::kTpt:
-      u_.tpt->control.push(cmd, at);
+      tpt_cmd_o.push(cmd, at);
       break;
     case Admin::Unit::kConn:
-      u_.llp->commands.push(cmd, at);
+      conn_cmd_o.push(cmd, at);
       break;
   }
 }

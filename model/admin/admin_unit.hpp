@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "admin/admin.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -12,10 +13,20 @@
 namespace rnic::model {
 
 class AdminUnit final : private Admin::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   using In = std::variant<spec::AdminDoorbell, MemData, spec::CmdRsp, RawBytes>;
   explicit AdminUnit(Units& u);
   Queue<In> in;
+  Output<MemRead> admin_rd_req_o{u_.ports, "admin.admin_rd_req_o"};
+  Output<spec::AdminWr> admin_wr_o{u_.ports, "admin.admin_wr_o"};
+  Output<spec::QpCmd> qp_cmd_o{u_.ports, "admin.qp_cmd_o"};
+  Output<spec::CqCmd> cq_cmd_o{u_.ports, "admin.cq_cmd_o"};
+  Output<spec::TptCmd> tpt_cmd_o{u_.ports, "admin.tpt_cmd_o"};
+  Output<spec::ConnCmd> conn_cmd_o{u_.ports, "admin.conn_cmd_o"};
+  Call<void(const spec::PblWr&)> pbl_wr_o{u_.ports, "admin.pbl_wr_o"};
+  Output<RawBytes> raw_tx_o{u_.ports, "admin.raw_tx_o"};
 
   void answer(const spec::CmdRsp& rsp, Cycle after = 0) {
     in.push(rsp, u_.now() + after + u_.timing.admin.step);
@@ -33,7 +44,6 @@ class AdminUnit final : private Admin::Out {
   void pbl_wr(const spec::PblWr& wr) override;
   void raw_tx(RawBytes bytes) override;
 
-  Units& u_;
   Admin admin_;
   Meter meter_;
   std::optional<Cycle> since_;  // start of the current command

@@ -32,7 +32,10 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
       mpa_(units_),
       llp_(units_),
       host_(units_),
-      admin_(units_) {}
+      admin_(units_) {
+  connect();
+  units_.ports.check();
+}
 
 Rnic::~Rnic() { units_.dispatcher.drop_lane(units_.lane); }
 

@@ -56,6 +56,9 @@ class Rnic {
   std::string waiting_for() const;
 
  private:
+  /// Connects each output to its input (edges.cpp).
+  void connect();
+
   spec::Sizes sizes_;
   Timing timing_;
   Units units_;

@@ -3,6 +3,7 @@
 
 #include "gen/sizes.hpp"
 #include "sc/dispatcher.hpp"
+#include "sc/port.hpp"
 #include "sc/stream_tap.hpp"
 #include "top/stage_order.hpp"
 #include "top/surroundings.hpp"
@@ -39,6 +40,7 @@ struct Units {
   MpaUnit* mpa = nullptr;
   CqUnit* cq = nullptr;
   LlpUnit* llp = nullptr;
+  PortList ports{};
 
   Cycle now() const { return dispatcher.now(); }
   void pass(Stream stream, Cycle at) const {
