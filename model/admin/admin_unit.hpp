@@ -28,9 +28,7 @@ class AdminUnit final : private Admin::Out {
   Call<void(const spec::PblWr&)> pbl_wr_o{u_.ports, "admin.pbl_wr_o"};
   Output<RawBytes> raw_tx_o{u_.ports, "admin.raw_tx_o"};
 
-  void answer(const spec::CmdRsp& rsp, Cycle after = 0) {
-    in.push(rsp, u_.now() + after + u_.timing.admin.step);
-  }
+  void answer(const spec::CmdRsp& rsp, Cycle at) { in.push(rsp, at + u_.timing.admin.step); }
   void configure(const spec::DevCfg& cfg) { admin_.configure(cfg); }
   bool fatal() const { return admin_.fatal(); }
   spec::UnitCount count() const;

@@ -2,16 +2,12 @@
 
 #include <utility>
 
-#include "admin/admin_unit.hpp"
-#include "host_if/host_unit.hpp"
-#include "qp/qp_unit.hpp"
-
 namespace rnic::model {
 
 CqUnit::CqUnit(Units& u)
-    : cqe_req("cqe_req", u.sizes.fifo_depth),
+    : u_(u),
+      cqe_req("cqe_req", u.sizes.fifo_depth),
       control("cq_cmd", u.sizes.num_qps + u.sizes.num_conns + 2),
-      u_(u),
       cq_(u.sizes, *this) {
   u.attach(write_, StageNo::kCqWrite);
   u.attach(ctl_, StageNo::kCqCtl);
@@ -22,7 +18,7 @@ CqUnit::CqUnit(Units& u)
 void CqUnit::step_write() {
   const Cycle now = u_.now();
   if (now < free_at_) return write_.wake(free_at_);
-  auto& out = u_.host->cq_wr;
+  auto& out = cq_wr_o;
   if (out.full()) {
     meter_.blocked(now);
     return out.wake_on_credit(write_);
@@ -31,10 +27,10 @@ void CqUnit::step_write() {
   const CqTiming& t = u_.timing.cq;
   Cycle busy = 1;  // an event's write: one cycle of cq_wr
   if (interrupt_) {
-    out.push(cq_.interrupt(*interrupt_), now + 1 + u_.host->small_latency());
+    out.push(cq_.interrupt(*interrupt_), now + 1 + u_.timing.host.wr_small);
     interrupt_.reset();
   } else if (const auto e = event_ && event_at_ <= now ? cq_.choice() : std::nullopt) {
-    out.push(cq_.write_event(*e), now + t.announce + u_.host->small_latency());
+    out.push(cq_.write_event(*e), now + t.announce + u_.timing.host.wr_small);
     interrupt_ = e;
     event_at_ = now + t.announce + 2;  // entry and message, then the next event
   } else if (cqe_req.ready()) {
@@ -45,7 +41,7 @@ void CqUnit::step_write() {
     if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) {
       meter_.item(0);
       u_.pass(Stream::kCqWr, now + t.write);
-      out.push(*wr, now + t.write + u_.host->small_latency());
+      out.push(*wr, now + t.write + u_.timing.host.wr_small);
     }
     after_.reset();
     busy = t.occupancy;
@@ -71,9 +67,11 @@ void CqUnit::step_ctl() {
   after_.reset();
 }
 
-void CqUnit::cq_cmd_rsp(const spec::CqCmdRsp& rsp) { u_.admin->answer(rsp, u_.timing.cq.control); }
+void CqUnit::cq_cmd_rsp(const spec::CqCmdRsp& rsp) {
+  cq_cmd_rsp_o.push(rsp, u_.now() + u_.timing.cq.control);
+}
 void CqUnit::cq_fault(const spec::CqFault& f) {
-  u_.qp->control.push(f, u_.now() + u_.timing.qp.control);
+  cq_fault_o.push(f, u_.now() + u_.timing.qp.control);
 }
 
 }  // namespace rnic::model

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "cq/cq.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -13,11 +14,17 @@
 namespace rnic::model {
 
 class CqUnit final : private Cq::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   using Control = std::variant<spec::CqCmd, spec::QpAsync, spec::ConnAsync>;
   explicit CqUnit(Units& u);
   Queue<spec::CqeReq> cqe_req;
   Queue<Control> control;
+  Output<spec::CqWr> cq_wr_o{u_.ports, "cq.cq_wr_o"};
+  Output<spec::CqCmdRsp> cq_cmd_rsp_o{u_.ports, "cq.cq_cmd_rsp_o"};
+  Output<spec::CqFault> cq_fault_o{u_.ports, "cq.cq_fault_o"};
+
   Cq& cq() { return cq_; }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const {
@@ -36,7 +43,6 @@ class CqUnit final : private Cq::Out {
     write_.wake(event_at_);
   }
 
-  Units& u_;
   Cq cq_;
   Meter meter_;
   Cycle free_at_ = 0;

@@ -49,7 +49,6 @@ class HostUnit final : private HostIf::Out {
   }
   uint64_t placed() const { return host_.placed(); }
   Cycle word_latency() const { return u_.timing.host.wr_word; }
-  Cycle small_latency() const { return u_.timing.host.wr_small; }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 

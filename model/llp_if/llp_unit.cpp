@@ -154,7 +154,7 @@ void LlpUnit::step_out() {
   while (ctl_out_.ready()) u_.world.llp_ctl(ctl_out_.pop());
 }
 
-void LlpUnit::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) { u_.admin->answer(rsp); }
+void LlpUnit::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) { u_.admin->answer(rsp, u_.now()); }
 void LlpUnit::qp_ack_llp(const spec::QpAckLlp& ack) { u_.qp->ack(Qp::Peer::kLlp, ack.qpn); }
 void LlpUnit::llp_event(const spec::LlpEvent& e) {
   u_.qp->control.push(e, u_.now() + u_.timing.qp.control);

@@ -253,7 +253,7 @@ void QpUnit::step_ctl() {
   u_.ddp->receive_ready();  // a stopped QP has no receive WQE to wait for
 }
 
-void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp); }
+void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp, u_.now()); }
 void QpUnit::cqe_req(const spec::CqeReq& cqe) {
   meter_.busy(1);
   u_.pass(Stream::kCqeReq, cqe_at_);

@@ -14,6 +14,11 @@ void Rnic::connect() {
   admin_.conn_cmd_o.to(llp_.commands);
   admin_.pbl_wr_o.to<&TptUnit::pbl_wr>(tpt_);
   admin_.raw_tx_o.to(llp_.raw_tx);
+
+  // cq
+  cq_.cq_wr_o.to(host_.cq_wr);
+  cq_.cq_cmd_rsp_o.to<&AdminUnit::answer>(admin_);
+  cq_.cq_fault_o.to(qp_.control);
 }
 
 }  // namespace rnic::model

@@ -71,7 +71,7 @@ std::string TptUnit::waiting_for() const {
 }
 
 void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
-  u_.admin->answer(rsp, u_.timing.tpt.command);
+  u_.admin->answer(rsp, u_.now() + u_.timing.tpt.command);
 }
 
 // Fast registrations and binds. RTL: rtl/tpt/tpt_register.sv
