@@ -170,7 +170,7 @@ void DdpUnit::step_rx() {
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
-void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack(Qp::Peer::kDdp, ack.qpn); }
+void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack<Qp::Peer::kDdp>(ack, u_.now()); }
 void DdpUnit::tx_want(const spec::TxWant& want) {
   const DdpTiming& t = u_.timing.ddp;
   const Cycle at = u_.now() + until_want_.value_or(t.want_next);

@@ -2,20 +2,14 @@
 
 #include <algorithm>
 
-#include "admin/admin_unit.hpp"
-#include "cq/cq_unit.hpp"
-#include "ddp/ddp_unit.hpp"
-#include "mpa/mpa_unit.hpp"
-#include "qp/qp_unit.hpp"
-
 namespace rnic::model {
 
 LlpUnit::LlpUnit(Units& u)
-    : tx_fpdu("tx_fpdu", u.sizes.fifo_depth + 1),
+    : u_(u),
+      tx_fpdu("tx_fpdu", u.sizes.fifo_depth + 1),
       raw_tx("raw_tx", 4),
       commands("conn_cmd", 2),
       control("qp_ctl_llp", 2 * u.sizes.num_qps),
-      u_(u),
       llp_(u.sizes, *this),
       in_("llp_rx", u.sizes.fifo_depth + 8 * u.sizes.num_conns),
       ctl_out_("llp_ctl_req", 4 * u.sizes.num_conns + u.sizes.num_qps) {
@@ -46,9 +40,9 @@ void LlpUnit::step_rx() {
       raw_tx_possible();  // bytes may be sent now, or must be dropped
       continue;
     }
-    if (u_.mpa->rx_fpdu.full()) {
+    if (rx_fpdu_o.full()) {
       rx_meter_.blocked(now);
-      return u_.mpa->rx_fpdu.wake_on_credit(rx_);
+      return rx_fpdu_o.wake_on_credit(rx_);
     }
     rx_meter_.moved(now);
     In item = in_.pop();
@@ -60,9 +54,9 @@ void LlpUnit::step_rx() {
     if (auto f = llp_.receive(r)) {
       rx_meter_.busy(u_.timing.path.beats(f->hdr.length));
       u_.pass(Stream::kRxFpduHdr, now);
-      u_.mpa->push_rx(std::move(*f), now);
+      rx_fpdu_o.push(std::move(*f), now);
     } else if (llp_.answers_give(r)) {
-      u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
+      raw_rx_o.push({.connection = r.connection, .data = std::move(r.data)}, now + 1);
     }
     if (!in_.empty()) rx_.wake(std::max(rx_free_, in_.visible_at()));
     return;
@@ -100,9 +94,9 @@ void LlpUnit::step_tx() {
   const Cycle busy = u_.timing.path.occupancy(tx_fpdu.front().hdr.length);
   if (now < tx_free_ + busy - 1) return tx_.wake(tx_free_ + busy - 1);
   if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() resumes
-  if (u_.qp->wr_done.full()) {                                // u_dones, u_ops
+  if (wr_done_o.full()) {                                     // u_dones, u_ops
     tx_meter_.blocked(now);
-    return u_.qp->wr_done.wake_on_credit(tx_);
+    return wr_done_o.wake_on_credit(tx_);
   }
   tx_meter_.moved(now);
   TxFpdu f = tx_fpdu.pop();
@@ -154,23 +148,23 @@ void LlpUnit::step_out() {
   while (ctl_out_.ready()) u_.world.llp_ctl(ctl_out_.pop());
 }
 
-void LlpUnit::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) { u_.admin->answer(rsp, u_.now()); }
-void LlpUnit::qp_ack_llp(const spec::QpAckLlp& ack) { u_.qp->ack(Qp::Peer::kLlp, ack.qpn); }
+void LlpUnit::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) { conn_cmd_rsp_o.push(rsp, u_.now()); }
+void LlpUnit::qp_ack_llp(const spec::QpAckLlp& ack) { qp_ack_llp_o.push(ack, u_.now()); }
 void LlpUnit::llp_event(const spec::LlpEvent& e) {
-  u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
+  llp_event_o.push(e, u_.now() + u_.timing.qp.control);
 }
 void LlpUnit::conn_async(const spec::ConnAsync& a) {
-  u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
+  conn_async_o.push(a, u_.now() + u_.timing.cq.event);
 }
 void LlpUnit::wr_done(const spec::WrDone& done) {
   u_.pass(Stream::kWrDone, done_at_);
-  u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done);
+  wr_done_o.push(done, done_at_ + u_.timing.qp.done);
 }
 void LlpUnit::give_ended(uint16_t connection) {
-  u_.admin->in.push(RawBytes{.connection = connection, .data = {}, .ended = true}, u_.now() + 1);
+  raw_rx_o.push({.connection = connection, .data = {}, .ended = true}, u_.now() + 1);
 }
 void LlpUnit::grantable(const spec::TxWant& want) {
-  u_.ddp->wants.push(want, u_.now() + u_.timing.llp.credit);
+  tx_grant_o.push(want, u_.now() + u_.timing.llp.credit);
 }
 void LlpUnit::term_timer(uint16_t qpn, uint32_t life) {
   timers_.push({u_.now() + u_.timing.llp.term_timeout, qpn, life});

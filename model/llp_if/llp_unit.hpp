@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "llp_if/llp_if.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/ring.hpp"
 #include "sc/unit.hpp"
@@ -13,6 +14,8 @@
 namespace rnic::model {
 
 class LlpUnit final : private LlpIf::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   using In = std::variant<LlpRecord, spec::LlpCtlEvt>;  // in arrival order
   explicit LlpUnit(Units& u);
@@ -20,6 +23,14 @@ class LlpUnit final : private LlpIf::Out {
   Queue<RawBytes> raw_tx;
   Queue<spec::ConnCmd> commands;
   Queue<spec::QpCtlLlp> control;
+  Output<RxFpdu> rx_fpdu_o{u_.ports, "llp_if.rx_fpdu_o"};
+  Output<RawBytes> raw_rx_o{u_.ports, "llp_if.raw_rx_o"};
+  Output<spec::TxWant> tx_grant_o{u_.ports, "llp_if.tx_grant_o"};  // the want that may be granted
+  Output<spec::WrDone> wr_done_o{u_.ports, "llp_if.wr_done_o"};
+  Output<spec::ConnCmdRsp> conn_cmd_rsp_o{u_.ports, "llp_if.conn_cmd_rsp_o"};
+  Output<spec::QpAckLlp> qp_ack_llp_o{u_.ports, "llp_if.qp_ack_llp_o"};
+  Output<spec::LlpEvent> llp_event_o{u_.ports, "llp_if.llp_event_o"};
+  Output<spec::ConnAsync> conn_async_o{u_.ports, "llp_if.conn_async_o"};
 
   LlpIf& llp() { return llp_; }
   void push_tx(TxFpdu item, Cycle at) { tx_fpdu.push(std::move(item), at + u_.timing.llp.tx); }
@@ -54,7 +65,6 @@ class LlpUnit final : private LlpIf::Out {
     if (!raw_tx.empty()) tx_.wake(u_.now() + 1);
   }
 
-  Units& u_;
   LlpIf llp_;
   Queue<In> in_;
   Queue<spec::LlpCtlReq> ctl_out_;

@@ -36,7 +36,7 @@ void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) {
   u.llp->push_tx(std::move(item), at);
 }
 
-void MpaUnit::qp_ack_mpa(const spec::QpAckMpa& ack) { u_.qp->ack(Qp::Peer::kMpa, ack.qpn); }
+void MpaUnit::qp_ack_mpa(const spec::QpAckMpa& ack) { u_.qp->ack<Qp::Peer::kMpa>(ack, u_.now()); }
 
 spec::UnitCount MpaUnit::count() const {
   const auto &r = rx_meter_.count(), &t = tx_meter_.count();

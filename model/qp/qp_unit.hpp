@@ -31,8 +31,9 @@ class QpUnit final : private Qp::Out {
     frees_.push(free, at);
     ++freed_[free.qpn];
   }
-  void ack(Qp::Peer peer, uint16_t qpn) {
-    control.push(Ack{peer, qpn}, u_.now() + u_.timing.qp.control);
+  template <Qp::Peer P>
+  void ack(const spec::QpAckLlp& ack, Cycle at) {
+    control.push(Ack{P, ack.qpn}, at + u_.timing.qp.control);
   }
   bool doorbell(const spec::QpDoorbell& db) {
     meter_.busy(1);

@@ -142,13 +142,13 @@ bool RdmapUnit::waits_for(uint16_t qpn, Waits what) const {
 void RdmapUnit::item_left(uint16_t qpn) {
   if (acks_[qpn] == Waits::kNothing || waits_for(qpn, acks_[qpn])) return;
   acks_[qpn] = Waits::kNothing;
-  u_.qp->ack(Qp::Peer::kRdmap, qpn);
+  u_.qp->ack<Qp::Peer::kRdmap>({.qpn = qpn}, u_.now());
 }
 
 /// When a QP stops, unit atomic drops or finishes its items, so that nothing is stored after the
 /// acknowledgement. A sync waits only for results, a half_close for nothing.
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
-  if (!waits_for(ack.qpn, waits_)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
+  if (!waits_for(ack.qpn, waits_)) return u_.qp->ack<Qp::Peer::kRdmap>(ack, u_.now());
   acks_[ack.qpn] = waits_;
   u_.atomic->look();
 }

@@ -19,6 +19,16 @@ void Rnic::connect() {
   cq_.cq_wr_o.to(host_.cq_wr);
   cq_.cq_cmd_rsp_o.to<&AdminUnit::answer>(admin_);
   cq_.cq_fault_o.to(qp_.control);
+
+  // llp_if
+  llp_.rx_fpdu_o.to<&MpaUnit::push_rx>(mpa_, mpa_.rx_fpdu);
+  llp_.raw_rx_o.to(admin_.in);
+  llp_.tx_grant_o.to(ddp_.wants);
+  llp_.wr_done_o.to(qp_.wr_done);
+  llp_.conn_cmd_rsp_o.to<&AdminUnit::answer>(admin_);
+  llp_.qp_ack_llp_o.to<&QpUnit::ack<Qp::Peer::kLlp>>(qp_);
+  llp_.llp_event_o.to(qp_.control);
+  llp_.conn_async_o.to(cq_.control);
 }
 
 }  // namespace rnic::model
