@@ -33,7 +33,6 @@ class LlpUnit final : private LlpIf::Out {
   Output<spec::ConnAsync> conn_async_o{u_.ports, "llp_if.conn_async_o"};
 
   LlpIf& llp() { return llp_; }
-  void push_tx(TxFpdu item, Cycle at) { tx_fpdu.push(std::move(item), at + u_.timing.llp.tx); }
   bool can_receive() const { return records_ < u_.sizes.fifo_depth; }
   void receive(LlpRecord r);
   void event(const spec::LlpCtlEvt& e) { in_.push(e, u_.now() + u_.timing.llp.control); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpa/mpa.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -9,11 +10,16 @@
 namespace rnic::model {
 
 class MpaUnit final : private Mpa::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   explicit MpaUnit(Units& u);
   Queue<RxFpdu> rx_fpdu;
   Queue<TxUlpdu> tx_ulpdu;
   Queue<spec::QpCtlMpa> control;
+  Output<RxUlpdu> rx_ulpdu_o{u_.ports, "mpa.rx_ulpdu_o"};
+  Output<TxFpdu> tx_fpdu_o{u_.ports, "mpa.tx_fpdu_o"};
+  Output<spec::QpAckMpa> qp_ack_mpa_o{u_.ports, "mpa.qp_ack_mpa_o"};
 
   /// Every item at an input counts as in flight.
   void push_rx(RxFpdu f, Cycle at) {
@@ -30,16 +36,19 @@ class MpaUnit final : private Mpa::Out {
   }
 
  private:
-  struct ToDdp {  // rx_ulpdu
-    Units& u;
-    bool full() const;
-    void wake_on_credit(const Stage& s);
+  // The ports, with the tap in front of them.
+  struct ToDdp {
+    const Units& u;
+    Output<RxUlpdu>& out;
+    bool full() const { return out.full(); }
+    void wake_on_credit(const Stage& s) { out.wake_on_credit(s); }
     void push(RxUlpdu item, Cycle at);
   };
-  struct ToLlp {  // tx_fpdu
-    Units& u;
-    bool full() const;
-    void wake_on_credit(const Stage& s);
+  struct ToLlp {
+    const Units& u;
+    Output<TxFpdu>& out;
+    bool full() const { return out.full(); }
+    void wake_on_credit(const Stage& s) { out.wake_on_credit(s); }
     void push(TxFpdu item, Cycle at);
   };
   void step_ctl() {
@@ -47,10 +56,9 @@ class MpaUnit final : private Mpa::Out {
   }
   void qp_ack_mpa(const spec::QpAckMpa& ack) override;
 
-  Units& u_;
   Mpa mpa_;
-  ToDdp to_ddp_{u_};
-  ToLlp to_llp_{u_};
+  ToDdp to_ddp_{u_, rx_ulpdu_o};
+  ToLlp to_llp_{u_, tx_fpdu_o};
   Meter rx_meter_, tx_meter_;
   Unit<Mpa::Rx, MpaRxTiming, ToDdp> rx_;
   Unit<Mpa::Tx, MpaTxTiming, ToLlp> tx_;

@@ -29,6 +29,11 @@ void Rnic::connect() {
   llp_.qp_ack_llp_o.to<&QpUnit::ack<Qp::Peer::kLlp>>(qp_);
   llp_.llp_event_o.to(qp_.control);
   llp_.conn_async_o.to(cq_.control);
+
+  // mpa
+  mpa_.rx_ulpdu_o.to<&DdpUnit::push_rx>(ddp_, ddp_.rx_ulpdu);
+  mpa_.tx_fpdu_o.to(llp_.tx_fpdu);
+  mpa_.qp_ack_mpa_o.to<&QpUnit::ack<Qp::Peer::kMpa>>(qp_);
 }
 
 }  // namespace rnic::model
