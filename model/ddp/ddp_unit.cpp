@@ -2,23 +2,16 @@
 
 #include <algorithm>
 
-#include "host_if/host_unit.hpp"
-#include "llp_if/llp_unit.hpp"
-#include "mpa/mpa_unit.hpp"
-#include "qp/qp_unit.hpp"
-#include "rdmap/rdmap_unit.hpp"
-#include "tpt/tpt_unit.hpp"
-
 namespace rnic::model {
 
-DdpUnit::DdpUnit(Units& u)
-    : rx_ulpdu("rx_ulpdu", u.sizes.fifo_depth),
+DdpUnit::DdpUnit(Units& u, Translation& tpt, SegmentJudge& judge)
+    : u_(u),
+      rx_ulpdu("rx_ulpdu", u.sizes.fifo_depth),
       // host_if reserves a beat of rd_buffer at least for each; its tags are free again by then.
       payload("payload", std::max(u.sizes.rd_tags, u.sizes.rd_buffer)),
       wants("tx_want", 4 * u.sizes.num_qps),
       control("qp_ctl_ddp", u.sizes.num_qps + 1),
-      u_(u),
-      ddp_(u.sizes, u.tpt->tpt(), u.rdmap->judge(), *this),
+      ddp_(u.sizes, tpt, judge, *this),
       segments_("segments", u.sizes.seg_depth) {
   u.attach(sched_, StageNo::kDdpSched);
   u.attach(out_, StageNo::kDdpOut);
@@ -40,14 +33,14 @@ void DdpUnit::step_sched() {
     tx_meter_.blocked(now);
     return segments_.wake_on_credit(sched_);
   }
-  if (u_.host->payload_req.full()) {
+  if (payload_req_o.full()) {
     tx_meter_.blocked(now);
-    return u_.host->payload_req.wake_on_credit(sched_);
+    return payload_req_o.wake_on_credit(sched_);
   }
   tx_meter_.moved(now);
   const spec::TxWant want = wants.pop();
   sched_free_ = now + 1;
-  if (const auto grant = u_.llp->llp().grant(want)) {
+  if (const auto grant = tx_want_o(want)) {
     if (const auto source = ddp_.tx.choice(want.qpn)) {
       if (auto s = ddp_.tx.schedule(*grant, *source)) {
         const DdpTiming& t = u_.timing.ddp;
@@ -62,7 +55,7 @@ void DdpUnit::step_sched() {
           const Cycle asked = now + segment, found = asked + x.check + x.walk;
           u_.pass(Stream::kPayloadReq, asked);
           u_.pass(Stream::kTxExtent, found);
-          u_.host->payload_req.push(std::move(s->fetch), found + u_.timing.host.rd_extent);
+          payload_req_o.push(std::move(s->fetch), found + u_.timing.host.rd_extent);
         }
         const Cycle until = s->segment.fetches ? segment : t.in_line + 2 * queue;
         segments_.push(std::move(s->segment), now + until);
@@ -79,7 +72,7 @@ void DdpUnit::step_out() {
   const bool fetches = segments_.front().fetches;
   if (fetches && !payload.ready()) return;
   if (!ddp_.tx.may_leave(segments_.front())) return;  // place_done wakes this stage
-  if (u_.mpa->tx_ulpdu.full()) return u_.mpa->tx_ulpdu.wake_on_credit(out_);
+  if (tx_ulpdu_o.full()) return tx_ulpdu_o.wake_on_credit(out_);
   const uint16_t length = segments_.front().ulpdu.hdr.length;
   is_final_ = true;
   auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
@@ -88,7 +81,7 @@ void DdpUnit::step_out() {
   if (ulpdu) {
     tx_meter_.item(u_.timing.path.beats(length));
     u_.pass(Stream::kTxUlpduHdr, now + u_.timing.ddp.assemble);
-    u_.mpa->push_tx(std::move(*ulpdu), now + u_.timing.ddp.assemble);
+    tx_ulpdu_o.push(std::move(*ulpdu), now + u_.timing.ddp.assemble);
   }
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
 }
@@ -103,14 +96,14 @@ void DdpUnit::step_rx() {
   const Cycle now = u_.now();
   if (now < rx_free_) return rx_.wake(rx_free_);
   if (!rx_ulpdu.ready()) return;
-  if (u_.host->place.full()) {
+  if (place_o.full()) {
     rx_meter_.blocked(now);
-    return u_.host->place.wake_on_credit(rx_);
+    return place_o.wake_on_credit(rx_);
   }
   // Room of ddp_rx_deliver's u_entries (4 * FifoDepth) and qp_retire's u_ops (FifoDepth).
-  if (u_.qp->rx_done.size() >= 5 * u_.sizes.fifo_depth) {
+  if (rx_done_o.size() >= 5 * u_.sizes.fifo_depth) {
     rx_meter_.blocked(now);
-    return u_.qp->rx_done.wake_on_credit(rx_);
+    return rx_done_o.wake_on_credit(rx_);
   }
   // Room of ddp_rx_hold (2 * FifoDepth) and u_entries.
   if (ddp_.rx.held() >= 6 * u_.sizes.fifo_depth)
@@ -132,7 +125,7 @@ void DdpUnit::step_rx() {
   const Cycle busy = std::max(u_.timing.path.occupancy(front.hdr.length), header);
   const Cycle came = std::max(rx_ulpdu.visible_at(), rx_free_);
   if (begins) {
-    const auto rsp = u_.qp->rq_take(front.hdr.qpn);
+    const auto rsp = rq_take_req_o(front.hdr.qpn);
     if (!rsp) {
       rx_meter_.blocked(now);
       return;  // receive_ready() wakes this stage
@@ -145,12 +138,13 @@ void DdpUnit::step_rx() {
   latency += taken;
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;
-  u_.rdmap->arriving(t.rx_header + t.rx_check);
+  rx_segment_in_o(t.rx_header + t.rx_check);
   judged_in_ = t.rx_header + taken + t.rx_check + u_.timing.rdmap.verdict;
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
   judged_in_ = 0;
-  u_.rdmap->arriving(0);
-  latency += u_.rdmap->waited();
+  rx_segment_in_o(0);
+  const Cycle late = rx_verdict_late_i();
+  latency += late;
   rx_meter_.item(1);
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
   // Beats arrived while the header waited, for example for its receive WQE.
@@ -160,17 +154,17 @@ void DdpUnit::step_rx() {
   // Only a segment with payload asks tpt.
   const Cycle segment = now + t.rx_header + taken + (placed ? u_.timing.tpt.check : 0) + t.rx_check;
   u_.pass(Stream::kRxSegment, segment);
-  u_.pass(Stream::kRxVerdict, segment + u_.timing.rdmap.verdict + u_.rdmap->waited());
+  u_.pass(Stream::kRxVerdict, segment + u_.timing.rdmap.verdict + late);
   if (placed) {
     u_.pass(Stream::kRxXlate, segment - t.rx_check - u_.timing.tpt.check);
     u_.pass(Stream::kRxXlateRsp, segment - t.rx_check);
     u_.pass(Stream::kPlaceHdr, begin);
   }
-  if (placed) u_.host->place.push(std::move(*placed), begin + u_.host->place_latency(length));
+  if (placed) place_o.push(std::move(*placed), begin + place_latency_i(length));
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
-void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack<Qp::Peer::kDdp>(ack, u_.now()); }
+void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { qp_ack_ddp_o.push(ack, u_.now()); }
 void DdpUnit::tx_want(const spec::TxWant& want) {
   const DdpTiming& t = u_.timing.ddp;
   const Cycle at = u_.now() + until_want_.value_or(t.want_next);
@@ -179,24 +173,25 @@ void DdpUnit::tx_want(const spec::TxWant& want) {
 }
 void DdpUnit::tx_fault(const spec::TxFault& fault) {
   ddp_.tx.fault(fault.qpn);
-  u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control);
+  tx_fault_o.push(fault, u_.now() + u_.timing.rdmap.control);
 }
 void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
-  u_.qp->sq_slot_free(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
+  sq_slot_free_o.push(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
 }
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
-  u_.rdmap->resp_slot_free(free, is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free);
+  resp_slot_free_o.push(free,
+                        u_.now() + (is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free));
 }
-void DdpUnit::resp_fetched(const spec::RespFetched& f) { u_.rdmap->resp_fetched(f); }
+void DdpUnit::resp_fetched(const spec::RespFetched& f) { resp_fetched_o(f); }
 void DdpUnit::rx_done(const spec::RxDone& done) {
   const Cycle at = u_.now() + until_report_.value_or(judged_in_ + u_.timing.ddp.deliver);
   u_.pass(Stream::kRxDone, at);
-  u_.qp->rx_done.push(done, at + u_.timing.qp.received);
+  rx_done_o.push(done, at + u_.timing.qp.received);
 }
 
 void DdpUnit::invalidate(const spec::Invalidate& inv) {
   const Cycle asked = u_.now() + judged_in_ + u_.timing.ddp.deliver;
-  u_.tpt->invalidations.push(inv, asked + u_.timing.tpt.invalidate);
+  invalidate_o.push(inv, asked + u_.timing.tpt.invalidate);
 }
 
 spec::UnitCount DdpUnit::count() const {

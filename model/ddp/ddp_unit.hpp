@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ddp/ddp.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -11,12 +12,31 @@
 namespace rnic::model {
 
 class DdpUnit final : private Ddp::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
-  explicit DdpUnit(Units& u);
+  /// tpt: tx_xlate and rx_xlate; judge: rx_segment.
+  DdpUnit(Units& u, Translation& tpt, SegmentJudge& judge);
   Queue<RxUlpdu> rx_ulpdu;
   Queue<PayloadData> payload;  // from host_if
   Queue<spec::TxWant> wants;   // after llp_if's credit check
   Queue<spec::QpCtlDdp> control;
+  Call<std::optional<spec::TxGrant>(const spec::TxWant&)> tx_want_o{u_.ports, "ddp.tx_want_o"};
+  Output<PayloadFetch> payload_req_o{u_.ports, "ddp.payload_req_o"};
+  Output<TxUlpdu> tx_ulpdu_o{u_.ports, "ddp.tx_ulpdu_o"};
+  Output<spec::TxFault> tx_fault_o{u_.ports, "ddp.tx_fault_o"};
+  Output<spec::SqSlotFree> sq_slot_free_o{u_.ports, "ddp.sq_slot_free_o"};
+  Output<spec::RespSlotFree> resp_slot_free_o{u_.ports, "ddp.resp_slot_free_o"};
+  Call<void(const spec::RespFetched&)> resp_fetched_o{u_.ports, "ddp.resp_fetched_o"};
+  Call<std::optional<spec::RqTakeRsp>(uint16_t)> rq_take_req_o{u_.ports, "ddp.rq_take_req_o"};
+  // rx_segment is a call of `judge`: the cycles until rdmap has it, and those that it waited there.
+  Call<void(Cycle)> rx_segment_in_o{u_.ports, "ddp.rx_segment_in_o"};
+  Call<Cycle()> rx_verdict_late_i{u_.ports, "ddp.rx_verdict_late_i"};
+  Output<Place> place_o{u_.ports, "ddp.place_o"};
+  Call<Cycle(uint32_t)> place_latency_i{u_.ports, "ddp.place_latency_i"};
+  Output<spec::RxDone> rx_done_o{u_.ports, "ddp.rx_done_o"};
+  Output<spec::Invalidate> invalidate_o{u_.ports, "ddp.invalidate_o"};
+  Output<spec::QpAckDdp> qp_ack_ddp_o{u_.ports, "ddp.qp_ack_ddp_o"};
 
   void push_rx(RxUlpdu ulpdu, Cycle at) {
     ddp_.rx.enters(ulpdu.hdr.qpn);
@@ -63,7 +83,6 @@ class DdpUnit final : private Ddp::Out {
   void rx_done(const spec::RxDone& done) override;
   void invalidate(const spec::Invalidate& inv) override;
 
-  Units& u_;
   Ddp ddp_;
   Queue<Ddp::Segment> segments_;
   Meter tx_meter_, rx_meter_;

@@ -32,7 +32,8 @@ class LlpUnit final : private LlpIf::Out {
   Output<spec::LlpEvent> llp_event_o{u_.ports, "llp_if.llp_event_o"};
   Output<spec::ConnAsync> conn_async_o{u_.ports, "llp_if.conn_async_o"};
 
-  LlpIf& llp() { return llp_; }
+  /// Nothing if credit is missing: tx_grant_o follows when it has come.
+  std::optional<spec::TxGrant> grant(const spec::TxWant& want) { return llp_.grant(want); }
   bool can_receive() const { return records_ < u_.sizes.fifo_depth; }
   void receive(LlpRecord r);
   void event(const spec::LlpCtlEvt& e) { in_.push(e, u_.now() + u_.timing.llp.control); }

@@ -27,9 +27,9 @@ class RdmapUnit final : private Rdmap::Out {
   void arriving(Cycle ahead) { ahead_ = ahead; }
   /// Cycles that the latest judged segment waited for the pipe.
   Cycle waited() const { return waited_; }
-  /// A response slot becomes free; the signal reaches rdmap `after` cycles later.
-  void resp_slot_free(const spec::RespSlotFree& free, Cycle after) {
-    ahead_ = after + pipe_.take(u_.now(), u_.now() + after);
+  /// A response slot becomes free; the signal reaches rdmap at cycle `at`.
+  void resp_slot_free(const spec::RespSlotFree& free, Cycle at) {
+    ahead_ = at - u_.now() + pipe_.take(u_.now(), at);
     rdmap_.resp_slot_free(free);
     ahead_ = 0;
   }

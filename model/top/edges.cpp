@@ -34,6 +34,23 @@ void Rnic::connect() {
   mpa_.rx_ulpdu_o.to<&DdpUnit::push_rx>(ddp_, ddp_.rx_ulpdu);
   mpa_.tx_fpdu_o.to(llp_.tx_fpdu);
   mpa_.qp_ack_mpa_o.to<&QpUnit::ack<Qp::Peer::kMpa>>(qp_);
+
+  // ddp
+  ddp_.tx_want_o.to<&LlpUnit::grant>(llp_);
+  ddp_.payload_req_o.to(host_.payload_req);
+  ddp_.tx_ulpdu_o.to<&MpaUnit::push_tx>(mpa_, mpa_.tx_ulpdu);
+  ddp_.tx_fault_o.to(rdmap_.control);
+  ddp_.sq_slot_free_o.to<&QpUnit::sq_slot_free>(qp_);
+  ddp_.resp_slot_free_o.to<&RdmapUnit::resp_slot_free>(rdmap_);
+  ddp_.resp_fetched_o.to<&RdmapUnit::resp_fetched>(rdmap_);
+  ddp_.rq_take_req_o.to<&QpUnit::rq_take>(qp_);
+  ddp_.rx_segment_in_o.to<&RdmapUnit::arriving>(rdmap_);
+  ddp_.rx_verdict_late_i.to<&RdmapUnit::waited>(rdmap_);
+  ddp_.place_o.to(host_.place);
+  ddp_.place_latency_i.to<&HostUnit::place_latency>(host_);
+  ddp_.rx_done_o.to(qp_.rx_done);
+  ddp_.invalidate_o.to(tpt_.invalidations);
+  ddp_.qp_ack_ddp_o.to<&QpUnit::ack<Qp::Peer::kDdp>>(qp_);
 }
 
 }  // namespace rnic::model

@@ -26,7 +26,7 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
       tpt_(units_),
       atomic_(units_),
       rdmap_(units_),
-      ddp_(units_),
+      ddp_(units_, tpt_.lookups(), rdmap_.judge()),
       qp_(units_),
       cq_(units_),
       mpa_(units_),

@@ -24,6 +24,7 @@ class TptUnit final : private Tpt::Out {
   Queue<spec::SqLocal> local;             // from rdmap: invalidations, fast registrations, binds
   Queue<MemData> reg_rd;                  // page lists of fast registrations
   Tpt& tpt() { return tpt_; }
+  Translation& lookups() { return tpt_; }
   void pbl_wr(const spec::PblWr& wr) { tpt_.pbl_wr(wr); }
   spec::UnitCount count() const {
     return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
