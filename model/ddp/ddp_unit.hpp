@@ -42,10 +42,10 @@ class DdpUnit final : private Ddp::Out {
     ddp_.rx.enters(ulpdu.hdr.qpn);
     rx_ulpdu.push(std::move(ulpdu), at);
   }
-  /// A message on tx_message after `after` cycles; a slot is always free.
-  void message(TxMessage m, Cycle after) {
-    u_.pass(Stream::kTxMessageHdr, u_.now() + after);
-    until_want_ = after + u_.timing.ddp.want;
+  /// A message on tx_message at cycle `at`; a slot is always free.
+  void message(TxMessage m, Cycle at) {
+    u_.pass(Stream::kTxMessageHdr, at);
+    until_want_ = at - u_.now() + u_.timing.ddp.want;
     ddp_.tx.message(std::move(m));
     until_want_.reset();
   }

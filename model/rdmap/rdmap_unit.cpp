@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
-#include "atomic/atomic_unit.hpp"
-#include "ddp/ddp_unit.hpp"
-#include "qp/qp_unit.hpp"
-#include "tpt/tpt_unit.hpp"
-
 namespace rnic::model {
 
-RdmapUnit::RdmapUnit(Units& u)
-    : wqe("wqe", 2 * u.sizes.fifo_depth + 4),  // FIFO; core and message queue
+RdmapUnit::RdmapUnit(Units& u, const Translation& tpt)
+    : u_(u),
+      wqe("wqe", 2 * u.sizes.fifo_depth + 4),  // FIFO; core and message queue
       control("qp_ctl_rdmap", 4 * u.sizes.num_qps + 4),
-      u_(u),
-      rdmap_(u.sizes, u.tpt->tpt(), *this),
+      rdmap_(u.sizes, tpt, *this),
       list_("responder's work list", 4 * u.sizes.num_qps),
       served_(u.sizes.fifo_depth),
       acks_(u.sizes.num_qps),
@@ -67,7 +62,7 @@ void RdmapUnit::step_tx() {
       served_[serving_] = now;
       serving_ = (serving_ + 1) % static_cast<uint32_t>(served_.size());
       if (rdmap_.is_atomic(qpn)) {
-        u_.atomic->request(rdmap_.begin_atomic(qpn), now);
+        atomic_req_o.push(rdmap_.begin_atomic(qpn), now);
       } else {
         m = rdmap_.respond(qpn);
       }
@@ -80,7 +75,7 @@ void RdmapUnit::step_tx() {
   const Cycle beats = m ? u_.timing.path.beats(m->body.size()) : 0;
   free_at_ = now + (m ? u_.timing.rdmap.header + beats : 1);
   meter_.busy(beats);
-  if (m) u_.ddp->message(std::move(*m), after);
+  if (m) tx_message_o.push(std::move(*m), now + after);
   if (!list_.empty()) tx_.wake(std::max(free_at_, list_.visible_at()));
   if (!wqe.empty()) tx_.wake(std::max(free_at_, wqe.visible_at()));
 }
@@ -100,65 +95,64 @@ void RdmapUnit::step_ctl() {
 }
 
 void RdmapUnit::result(const spec::AtomicReq& result) {
-  u_.atomic->result(result, u_.now() + ahead_ + u_.timing.rdmap.core);
+  atomic_result_o.push(result, u_.now() + ahead_ + u_.timing.rdmap.core);
 }
 
 void RdmapUnit::atomic_rsp(const spec::AtomicRsp& rsp) {
   auto m = rdmap_.atomic_rsp(rsp);
   if (!m) return;
   meter_.busy(u_.timing.path.beats(m->body.size()));
-  u_.ddp->message(std::move(*m), 0);
+  tx_message_o.push(std::move(*m), u_.now());
 }
 
 void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
   rdmap_.resp_fetched(f);
-  u_.atomic->look();
+  atomic_look_o();
 }
 
 void RdmapUnit::sq_local(const spec::SqLocal& request) {
   ++local_[request.qpn];
   const TptTiming& t = u_.timing.tpt;
   const Cycle until = Tpt::is_invalidation(request) ? t.invalidate : t.judge;
-  u_.tpt->local.push(request, u_.now() + u_.timing.rdmap.tx + until);
+  sq_local_o.push(request, u_.now() + u_.timing.rdmap.tx + until);
 }
 
-void RdmapUnit::sq_local_done(const spec::SqLocalDone& done, Cycle after) {
+void RdmapUnit::sq_local_done(const spec::SqLocalDone& done, Cycle at) {
   --local_[done.qpn];
   if (done.result == spec::TptResult::kOk && done.status == spec::RdStatus::kOk) {
-    u_.qp->rx_done.push({.qpn = done.qpn, .kind = spec::DeliverKind::kRead, .slot = done.slot},
-                        u_.now() + after + u_.timing.qp.received);
+    res_done_o.push({.qpn = done.qpn, .kind = spec::DeliverKind::kRead, .slot = done.slot},
+                    at + u_.timing.qp.received);
   } else {
-    control.push(Rdmap::failure_of(done), u_.now() + after + u_.timing.rdmap.core);
+    control.push(Rdmap::failure_of(done), at + u_.timing.rdmap.core);
   }
   item_left(done.qpn);
 }
 
 bool RdmapUnit::waits_for(uint16_t qpn, Waits what) const {
   if (what == Waits::kNothing) return false;
-  return local_[qpn] != 0 ||
-         (what == Waits::kAll ? u_.atomic->busy(qpn) : u_.atomic->stores_results(qpn));
+  return local_[qpn] != 0 || (what == Waits::kAll ? atomic_busy_i(qpn) : atomic_stores_i(qpn));
 }
 
 void RdmapUnit::item_left(uint16_t qpn) {
   if (acks_[qpn] == Waits::kNothing || waits_for(qpn, acks_[qpn])) return;
   acks_[qpn] = Waits::kNothing;
-  u_.qp->ack<Qp::Peer::kRdmap>({.qpn = qpn}, u_.now());
+  qp_ack_rdmap_o.push({.qpn = qpn}, u_.now());
 }
 
 /// When a QP stops, unit atomic drops or finishes its items, so that nothing is stored after the
 /// acknowledgement. A sync waits only for results, a half_close for nothing.
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
-  if (!waits_for(ack.qpn, waits_)) return u_.qp->ack<Qp::Peer::kRdmap>(ack, u_.now());
+  if (!waits_for(ack.qpn, waits_)) return qp_ack_rdmap_o.push(ack, u_.now());
   acks_[ack.qpn] = waits_;
-  u_.atomic->look();
+  atomic_look_o();
 }
 void RdmapUnit::qp_error(const spec::QpError& e) {
-  u_.atomic->look();
-  u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
+  atomic_look_o();
+  qp_error_o.push(e, u_.now() + u_.timing.qp.control);
 }
 void RdmapUnit::terminate(TxMessage m) {
   meter_.busy(u_.timing.path.beats(m.body.size()));
-  u_.ddp->message(std::move(m), u_.timing.rdmap.term);
+  tx_message_o.push(std::move(m), u_.now() + u_.timing.rdmap.term);
 }
 
 }  // namespace rnic::model

@@ -8,6 +8,7 @@
 
 #include "rdmap/pipe.hpp"
 #include "rdmap/rdmap.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -15,11 +16,24 @@
 namespace rnic::model {
 
 class RdmapUnit final : private Rdmap::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   using Control = std::variant<spec::QpCtlRdmap, spec::QpFault, spec::TxFault>;
-  explicit RdmapUnit(Units& u);
+  /// tpt: resp_check.
+  RdmapUnit(Units& u, const Translation& tpt);
   Queue<Wqe> wqe;
   Queue<Control> control;
+  Output<TxMessage> tx_message_o{u_.ports, "rdmap.tx_message_o"};
+  Output<Rdmap::Turn> atomic_req_o{u_.ports, "rdmap.atomic_req_o"};
+  Output<spec::AtomicReq> atomic_result_o{u_.ports, "rdmap.atomic_result_o"};  // of op result
+  Call<void()> atomic_look_o{u_.ports, "rdmap.atomic_look_o"};  // the turn of a request may come
+  Call<bool(uint16_t)> atomic_busy_i{u_.ports, "rdmap.atomic_busy_i"};
+  Call<bool(uint16_t)> atomic_stores_i{u_.ports, "rdmap.atomic_stores_i"};
+  Output<spec::SqLocal> sq_local_o{u_.ports, "rdmap.sq_local_o"};
+  Output<spec::RxDone> res_done_o{u_.ports, "rdmap.res_done_o"};
+  Output<spec::QpError> qp_error_o{u_.ports, "rdmap.qp_error_o"};
+  Output<spec::QpAckRdmap> qp_ack_rdmap_o{u_.ports, "rdmap.qp_ack_rdmap_o"};
 
   Rdmap& rdmap() { return rdmap_; }
   SegmentJudge& judge() { return judge_; }
@@ -38,9 +52,8 @@ class RdmapUnit final : private Rdmap::Out {
   void resp_fetched(const spec::RespFetched& f);
   /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.
   void item_left(uint16_t qpn);
-  /// A request to our own table is done or has failed: `after` cycles until qp or rdmap_core
-  /// knows.
-  void sq_local_done(const spec::SqLocalDone& done, Cycle after);
+  /// A request to our own table is done or has failed: tpt reports it at cycle `at`.
+  void sq_local_done(const spec::SqLocalDone& done, Cycle at);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -66,7 +79,6 @@ class RdmapUnit final : private Rdmap::Out {
   void result(const spec::AtomicReq& result) override;
   void sq_local(const spec::SqLocal& request) override;
 
-  Units& u_;
   Rdmap rdmap_;
   Meter meter_;
   Judge judge_{*this};

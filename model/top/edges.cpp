@@ -51,6 +51,18 @@ void Rnic::connect() {
   ddp_.rx_done_o.to(qp_.rx_done);
   ddp_.invalidate_o.to(tpt_.invalidations);
   ddp_.qp_ack_ddp_o.to<&QpUnit::ack<Qp::Peer::kDdp>>(qp_);
+
+  // rdmap
+  rdmap_.tx_message_o.to<&DdpUnit::message>(ddp_);
+  rdmap_.atomic_req_o.to<&AtomicUnit::request>(atomic_);
+  rdmap_.atomic_result_o.to<&AtomicUnit::result>(atomic_);
+  rdmap_.atomic_look_o.to<&AtomicUnit::look>(atomic_);
+  rdmap_.atomic_busy_i.to<&AtomicUnit::busy>(atomic_);
+  rdmap_.atomic_stores_i.to<&AtomicUnit::stores_results>(atomic_);
+  rdmap_.sq_local_o.to(tpt_.local);
+  rdmap_.res_done_o.to(qp_.rx_done);
+  rdmap_.qp_error_o.to(qp_.control);
+  rdmap_.qp_ack_rdmap_o.to<&QpUnit::ack<Qp::Peer::kRdmap>>(qp_);
 }
 
 }  // namespace rnic::model

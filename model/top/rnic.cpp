@@ -25,7 +25,7 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
              .llp = &llp_},
       tpt_(units_),
       atomic_(units_),
-      rdmap_(units_),
+      rdmap_(units_, tpt_.lookups()),
       ddp_(units_, tpt_.lookups(), rdmap_.judge()),
       qp_(units_),
       cq_(units_),

@@ -58,7 +58,7 @@ void TptUnit::step_ctl() {
 
 void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
 void TptUnit::sq_local_done(const spec::SqLocalDone& inv) {
-  u_.rdmap->sq_local_done(inv, u_.timing.tpt.drained);
+  u_.rdmap->sq_local_done(inv, u_.now() + u_.timing.tpt.drained);
 }
 
 std::string TptUnit::waiting_for() const {
@@ -117,7 +117,7 @@ void TptUnit::front() {
     if (claimed == Tpt::Claim::kRefused) {
       front_ = Front::kIdle;
       ctl_.wake(now + 1);
-      return u_.rdmap->sq_local_done(Tpt::refused(head_), t.registered);
+      return u_.rdmap->sq_local_done(Tpt::refused(head_), now + t.registered);
     }
     jobs_.push(head_);
     requested_ = 0;
@@ -147,7 +147,8 @@ void TptUnit::bind() {
   front_ = Front::kIdle;
   ctl_.wake(u_.now() + 1);
   const bool is_refused = bound == Tpt::Claim::kRefused;
-  u_.rdmap->sq_local_done(is_refused ? Tpt::refused(*bind_) : Tpt::bound(*bind_), t.registered);
+  u_.rdmap->sq_local_done(is_refused ? Tpt::refused(*bind_) : Tpt::bound(*bind_),
+                          u_.now() + t.registered);
 }
 
 /// Data leaves its queue as it comes, and its checks are charged one after the other.
@@ -176,7 +177,7 @@ void TptUnit::back() {
   listed_.pop();
   const Tpt::Registration r = jobs_.pop();
   tpt_.end(r);
-  u_.rdmap->sq_local_done(r.done(), t.registered);
+  u_.rdmap->sq_local_done(r.done(), now + t.registered);
   if (!listed_.empty()) register_.wake(std::max(now + 1, listed_.front()));
   ctl_.wake(now + 1);  // room for the next one
 }
