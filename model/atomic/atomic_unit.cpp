@@ -5,20 +5,16 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
-#include "ddp/ddp_unit.hpp"
-#include "host_if/host_unit.hpp"
-#include "qp/qp_unit.hpp"
-#include "rdmap/rdmap_unit.hpp"
-#include "tpt/tpt_unit.hpp"
 
 namespace rnic::model {
 
 using spec::AtomicEnd;
 using spec::AtomicOp;
 
-AtomicUnit::AtomicUnit(Units& u)
-    : qn1_rd("qn1_rd", 2 * kInside),
-      u_(u),
+AtomicUnit::AtomicUnit(Units& u, Translation& tpt)
+    : u_(u),
+      qn1_rd("qn1_rd", 2 * kInside),
+      tpt_(tpt),
       arriving_("atomics", 2 * u.sizes.num_qps + u.sizes.ord_slots),
       looked_("qn1_extent", u.sizes.num_qps + u.sizes.ord_slots),
       held_(kBuckets),
@@ -67,9 +63,8 @@ void AtomicUnit::step() {
   // fetched. Requests do not wait for each other.
   for (auto i = turn_.begin(); i != turn_.end();) {
     const uint16_t qpn = i->req.qpn;
-    const Rdmap& r = u_.rdmap->rdmap();
-    const bool dead = !r.is_alive(qpn);
-    if (!dead && (!r.fetched(qpn) || u_.host->placed() < i->watermark || requests_ >= kInside)) {
+    const bool dead = !qp_alive_i(qpn);
+    if (!dead && (!qp_fetched_i(qpn) || placed_i() < i->watermark || requests_ >= kInside)) {
       ++i;
       continue;
     }
@@ -107,7 +102,7 @@ void AtomicUnit::step() {
 void AtomicUnit::look_up(Item item, Cycle at) {
   meter_.item(1);
   meter_.busy(1);  // beats: atomic_req and qn1_xlate
-  item.result = u_.tpt->tpt().translate(target_of(item.req), item.extents);
+  item.result = tpt_.translate(target_of(item.req), item.extents);
   item.result = aligned(item.result, item.extents);
   const TptTiming& t = u_.timing.tpt;
   const Cycle asked = at + u_.timing.atomic.xlate, found = asked + t.check + t.walk;
@@ -137,27 +132,26 @@ void AtomicUnit::looked(Item item) {
 
 /// The QP may have failed since the lookup.
 void AtomicUnit::begin(Item item, Cycle at) {
-  if (!u_.rdmap->rdmap().is_alive(item.req.qpn))
-    return end(std::move(item), AtomicEnd::kDropped, at);
+  if (!qp_alive_i(item.req.qpn)) return end(std::move(item), AtomicEnd::kDropped, at);
   if (!reads_old(item.req)) {
     const uint64_t word = item.req.data;
     return store(std::move(item), at + u_.timing.atomic.store, word);
   }
   meter_.busy(1);
   u_.pass(Stream::kQn1RdReq, at);
-  u_.host->qn1_rd_req.push({.purpose = Purpose::kQn1,
-                            .qpn = item.req.qpn,
-                            .address = item.extents.all()[0].address,
-                            .length = sizeof(uint64_t)},
-                           at + u_.timing.host.rd_request);
+  qn1_rd_req_o.push({.purpose = Purpose::kQn1,
+                     .qpn = item.req.qpn,
+                     .address = item.extents.all()[0].address,
+                     .length = sizeof(uint64_t)},
+                    at + u_.timing.host.rd_request);
   reading_.push_back(std::move(item));
 }
 
 void AtomicUnit::store(Item item, Cycle at, uint64_t word) {
   meter_.busy(1);
   u_.pass(Stream::kWordWr, at);
-  u_.host->word_wr.push({.address = item.extents.all()[0].address, .data = word},
-                        at + u_.host->word_latency());
+  word_wr_o.push({.address = item.extents.all()[0].address, .data = word},
+                 at + u_.timing.host.wr_word);
   storing_.push_back(std::move(item));
 }
 
@@ -170,7 +164,7 @@ void AtomicUnit::word_done() {
 void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
   const AtomicTiming& t = u_.timing.atomic;
   meter_.busy(1);
-  for (const spec::Extent& e : item.extents.all()) u_.tpt->tpt().retired({e.epoch});
+  for (const spec::Extent& e : item.extents.all()) tpt_.retired({e.epoch});
   if (item.is_locked) {
     const uint32_t bucket = bucket_of(item.extents.all()[0].address);
     auto waiting = locks_.find(bucket);
@@ -199,33 +193,22 @@ void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
 }
 
 void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
-  if (rsp.op != AtomicOp::kResult) {
-    u_.rdmap->atomic_rsp(rsp);
-  } else if (rsp.ending == AtomicEnd::kDone) {
-    u_.qp->rx_done.push({.qpn = rsp.qpn, .kind = spec::DeliverKind::kRead, .slot = rsp.slot},
-                        u_.now());
-  } else {  // reported like a payload of ours that cannot be fetched
-    u_.rdmap->rdmap().tx_fault({.qpn = rsp.qpn,
-                                .source = spec::TxSource::kSq,
-                                .slot = rsp.slot,
-                                .status = rsp.status,
-                                .result = rsp.result});
-  }
+  atomic_rsp_o(rsp);
   if (rsp.op == AtomicOp::kResult) --results_[rsp.qpn];
   left(rsp.qpn);
 }
 
 void AtomicUnit::left(uint16_t qpn) {
   --inside_[qpn];
-  u_.rdmap->item_left(qpn);
+  item_left_o(qpn);
 }
 
 std::string AtomicUnit::waiting_for() const {
   std::string s;
   for (const Item& i : turn_)
-    s += fmt::format("atomic: a request of QP {} waits for {}\n", i.req.qpn,
-                     u_.rdmap->rdmap().fetched(i.req.qpn) ? "earlier placements"
-                                                          : "what a Read before it fetches");
+    s += fmt::format(
+        "atomic: a request of QP {} waits for {}\n", i.req.qpn,
+        qp_fetched_i(i.req.qpn) ? "earlier placements" : "what a Read before it fetches");
   if (!reading_.empty()) s += fmt::format("atomic: {} reads are not answered\n", reading_.size());
   if (!storing_.empty()) s += fmt::format("atomic: {} stores have not left\n", storing_.size());
   for (const auto& [bucket, items] : locks_)

@@ -11,6 +11,7 @@
 
 #include "atomic/atomic.hpp"
 #include "rdmap/rdmap.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -18,9 +19,19 @@
 namespace rnic::model {
 
 class AtomicUnit final {
+  Units& u_;  // before the ports, which join its list
+
  public:
-  explicit AtomicUnit(Units& u);
+  /// tpt: qn1_xlate and qn1_retired.
+  AtomicUnit(Units& u, Translation& tpt);
   Queue<MemData> qn1_rd;  // old values
+  Output<MemRead> qn1_rd_req_o{u_.ports, "atomic.qn1_rd_req_o"};
+  Output<spec::WordWr> word_wr_o{u_.ports, "atomic.word_wr_o"};
+  Call<void(const spec::AtomicRsp&)> atomic_rsp_o{u_.ports, "atomic.atomic_rsp_o"};
+  Call<void(uint16_t)> item_left_o{u_.ports, "atomic.item_left_o"};  // of this QP
+  Call<bool(uint16_t)> qp_alive_i{u_.ports, "atomic.qp_alive_i"};    // not after atomic_dead
+  Call<bool(uint16_t)> qp_fetched_i{u_.ports, "atomic.qp_fetched_i"};
+  Call<uint64_t()> placed_i{u_.ports, "atomic.placed_i"};
 
   void request(const Rdmap::Turn& turn, Cycle at);
   void result(const spec::AtomicReq& result, Cycle at);
@@ -59,7 +70,7 @@ class AtomicUnit final {
   void answer(const spec::AtomicRsp& rsp);
   void left(uint16_t qpn);
 
-  Units& u_;
+  Translation& tpt_;
   Meter meter_;
   Queue<Item> arriving_;                                  // from rdmap, until their lookup
   std::deque<Item> turn_;                                 // requests that wait for their turn

@@ -48,7 +48,6 @@ class HostUnit final : private HostIf::Out {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }
   uint64_t placed() const { return host_.placed(); }
-  Cycle word_latency() const { return u_.timing.host.wr_word; }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 

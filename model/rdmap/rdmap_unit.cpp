@@ -99,6 +99,18 @@ void RdmapUnit::result(const spec::AtomicReq& result) {
 }
 
 void RdmapUnit::atomic_rsp(const spec::AtomicRsp& rsp) {
+  if (rsp.op == spec::AtomicOp::kResult) {
+    if (rsp.ending == spec::AtomicEnd::kDone) {
+      return res_done_o.push({.qpn = rsp.qpn, .kind = spec::DeliverKind::kRead, .slot = rsp.slot},
+                             u_.now());
+    }
+    // Reported like a payload of ours that cannot be fetched.
+    return rdmap_.tx_fault({.qpn = rsp.qpn,
+                            .source = spec::TxSource::kSq,
+                            .slot = rsp.slot,
+                            .status = rsp.status,
+                            .result = rsp.result});
+  }
   auto m = rdmap_.atomic_rsp(rsp);
   if (!m) return;
   meter_.busy(u_.timing.path.beats(m->body.size()));

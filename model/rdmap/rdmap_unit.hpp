@@ -35,7 +35,6 @@ class RdmapUnit final : private Rdmap::Out {
   Output<spec::QpError> qp_error_o{u_.ports, "rdmap.qp_error_o"};
   Output<spec::QpAckRdmap> qp_ack_rdmap_o{u_.ports, "rdmap.qp_ack_rdmap_o"};
 
-  Rdmap& rdmap() { return rdmap_; }
   SegmentJudge& judge() { return judge_; }
   /// ddp calls judge() `ahead` cycles before the segment reaches rdmap: outputs follow later.
   void arriving(Cycle ahead) { ahead_ = ahead; }
@@ -47,7 +46,9 @@ class RdmapUnit final : private Rdmap::Out {
     rdmap_.resp_slot_free(free);
     ahead_ = 0;
   }
-  /// Response of unit atomic: becomes a message or a failure.
+  bool is_alive(uint16_t qpn) const { return rdmap_.is_alive(qpn); }
+  bool fetched(uint16_t qpn) const { return rdmap_.fetched(qpn); }
+  /// Response of unit atomic: becomes a message or a failure; that to a result also a res_done.
   void atomic_rsp(const spec::AtomicRsp& rsp);
   void resp_fetched(const spec::RespFetched& f);
   /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.

@@ -63,6 +63,15 @@ void Rnic::connect() {
   rdmap_.res_done_o.to(qp_.rx_done);
   rdmap_.qp_error_o.to(qp_.control);
   rdmap_.qp_ack_rdmap_o.to<&QpUnit::ack<Qp::Peer::kRdmap>>(qp_);
+
+  // atomic
+  atomic_.qn1_rd_req_o.to(host_.qn1_rd_req);
+  atomic_.word_wr_o.to(host_.word_wr);
+  atomic_.atomic_rsp_o.to<&RdmapUnit::atomic_rsp>(rdmap_);
+  atomic_.item_left_o.to<&RdmapUnit::item_left>(rdmap_);
+  atomic_.qp_alive_i.to<&RdmapUnit::is_alive>(rdmap_);
+  atomic_.qp_fetched_i.to<&RdmapUnit::fetched>(rdmap_);
+  atomic_.placed_i.to<&HostUnit::placed>(host_);
 }
 
 }  // namespace rnic::model

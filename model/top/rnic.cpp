@@ -24,7 +24,7 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
              .cq = &cq_,
              .llp = &llp_},
       tpt_(units_),
-      atomic_(units_),
+      atomic_(units_, tpt_.lookups()),
       rdmap_(units_, tpt_.lookups()),
       ddp_(units_, tpt_.lookups(), rdmap_.judge()),
       qp_(units_),
