@@ -72,6 +72,12 @@ void Rnic::connect() {
   atomic_.qp_alive_i.to<&RdmapUnit::is_alive>(rdmap_);
   atomic_.qp_fetched_i.to<&RdmapUnit::fetched>(rdmap_);
   atomic_.placed_i.to<&HostUnit::placed>(host_);
+
+  // tpt
+  tpt_.tpt_cmd_rsp_o.to<&AdminUnit::answer>(admin_);
+  tpt_.invalidated_o.to<&DdpUnit::invalidated>(ddp_);
+  tpt_.sq_local_done_o.to<&RdmapUnit::sq_local_done>(rdmap_);
+  tpt_.reg_rd_req_o.to(host_.reg_rd_req);
 }
 
 }  // namespace rnic::model

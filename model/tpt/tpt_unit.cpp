@@ -1,18 +1,13 @@
 #include "tpt/tpt_unit.hpp"
 
-#include "admin/admin_unit.hpp"
-#include "ddp/ddp_unit.hpp"
-#include "host_if/host_unit.hpp"
-#include "rdmap/rdmap_unit.hpp"
-
 namespace rnic::model {
 
 TptUnit::TptUnit(Units& u)
-    : control("tpt_cmd", 2),
+    : u_(u),
+      control("tpt_cmd", 2),
       invalidations("invalidate", 6 * u.sizes.fifo_depth),
       local("sq_local", u.sizes.num_qps * u.sizes.sq_window),
       reg_rd("reg_rd", u.sizes.rd_tags),
-      u_(u),
       tpt_(u.sizes, *this) {
   u.attach(ctl_, StageNo::kTptCtl);
   u.attach(register_, StageNo::kTptRegister);
@@ -56,9 +51,9 @@ void TptUnit::step_ctl() {
   }
 }
 
-void TptUnit::invalidated(const spec::Invalidated&) { u_.ddp->invalidated(); }
+void TptUnit::invalidated(const spec::Invalidated&) { invalidated_o(); }
 void TptUnit::sq_local_done(const spec::SqLocalDone& inv) {
-  u_.rdmap->sq_local_done(inv, u_.now() + u_.timing.tpt.drained);
+  sq_local_done_o.push(inv, u_.now() + u_.timing.tpt.drained);
 }
 
 std::string TptUnit::waiting_for() const {
@@ -71,7 +66,7 @@ std::string TptUnit::waiting_for() const {
 }
 
 void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
-  u_.admin->answer(rsp, u_.now() + u_.timing.tpt.command);
+  tpt_cmd_rsp_o.push(rsp, u_.now() + u_.timing.tpt.command);
 }
 
 // Fast registrations and binds. RTL: rtl/tpt/tpt_register.sv
@@ -117,13 +112,13 @@ void TptUnit::front() {
     if (claimed == Tpt::Claim::kRefused) {
       front_ = Front::kIdle;
       ctl_.wake(now + 1);
-      return u_.rdmap->sq_local_done(Tpt::refused(head_), now + t.registered);
+      return sq_local_done_o.push(Tpt::refused(head_), now + t.registered);
     }
     jobs_.push(head_);
     requested_ = 0;
     front_ = Front::kReads;
   }
-  auto& out = u_.host->reg_rd_req;
+  auto& out = reg_rd_req_o;
   if (out.full()) return out.wake_on_credit(register_);
   const MemRead read = head_.read(requested_);
   requested_ += read.length / Tpt::kPageEntry;
@@ -147,8 +142,8 @@ void TptUnit::bind() {
   front_ = Front::kIdle;
   ctl_.wake(u_.now() + 1);
   const bool is_refused = bound == Tpt::Claim::kRefused;
-  u_.rdmap->sq_local_done(is_refused ? Tpt::refused(*bind_) : Tpt::bound(*bind_),
-                          u_.now() + t.registered);
+  sq_local_done_o.push(is_refused ? Tpt::refused(*bind_) : Tpt::bound(*bind_),
+                       u_.now() + t.registered);
 }
 
 /// Data leaves its queue as it comes, and its checks are charged one after the other.
@@ -177,7 +172,7 @@ void TptUnit::back() {
   listed_.pop();
   const Tpt::Registration r = jobs_.pop();
   tpt_.end(r);
-  u_.rdmap->sq_local_done(r.done(), now + t.registered);
+  sq_local_done_o.push(r.done(), now + t.registered);
   if (!listed_.empty()) register_.wake(std::max(now + 1, listed_.front()));
   ctl_.wake(now + 1);  // room for the next one
 }

@@ -9,6 +9,7 @@
 
 #include <optional>
 
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -17,12 +18,19 @@
 namespace rnic::model {
 
 class TptUnit final : private Tpt::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
   Queue<spec::Invalidate> invalidations;  // from ddp
   Queue<spec::SqLocal> local;             // from rdmap: invalidations, fast registrations, binds
   Queue<MemData> reg_rd;                  // page lists of fast registrations
+  Output<spec::TptCmdRsp> tpt_cmd_rsp_o{u_.ports, "tpt.tpt_cmd_rsp_o"};
+  Call<void()> invalidated_o{u_.ports, "tpt.invalidated_o"};
+  Output<spec::SqLocalDone> sq_local_done_o{u_.ports, "tpt.sq_local_done_o"};
+  Output<MemRead> reg_rd_req_o{u_.ports, "tpt.reg_rd_req_o"};
+
   Tpt& tpt() { return tpt_; }
   Translation& lookups() { return tpt_; }
   void pbl_wr(const spec::PblWr& wr) { tpt_.pbl_wr(wr); }
@@ -44,7 +52,6 @@ class TptUnit final : private Tpt::Out {
   void sq_local_done(const spec::SqLocalDone& inv) override;
   void claimable() override;
 
-  Units& u_;
   Tpt tpt_;
   Cycle update_free_ = 0;      // when tpt_update is idle again
   bool of_peer_last_ = false;  // the last invalidation
