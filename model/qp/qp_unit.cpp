@@ -2,29 +2,20 @@
 
 #include <algorithm>
 
-#include "admin/admin_unit.hpp"
-#include "cq/cq_unit.hpp"
-#include "ddp/ddp_unit.hpp"
-#include "host_if/host_unit.hpp"
-#include "llp_if/llp_unit.hpp"
-#include "mpa/mpa_unit.hpp"
-#include "rdmap/rdmap_unit.hpp"
-#include "tpt/tpt_unit.hpp"
-
 namespace rnic::model {
 
 namespace {
 constexpr uint32_t kLlpDones = 4;  // llp_if_tx DoneDepth (u_dones); qp_retire's u_ops is added
 }
 
-QpUnit::QpUnit(Units& u)
-    : sq_rd("sq_rd", u.sizes.rd_tags),
+QpUnit::QpUnit(Units& u, const Translation& tpt)
+    : u_(u),
+      sq_rd("sq_rd", u.sizes.rd_tags),
       rq_rd("rq_rd", u.sizes.rd_tags),
       wr_done("wr_done", kLlpDones + u.sizes.fifo_depth),
       rx_done("rx_done", 1U << 16),
       control("qp_cmd", 8 * u.sizes.num_qps + 8),
-      u_(u),
-      qp_(u.sizes, u.tpt->tpt(), *this),
+      qp_(u.sizes, tpt, *this),
       frees_("sq_slot_free", u.sizes.num_qps * u.sizes.sq_slots),
       freed_(u.sizes.num_qps),
       held_(u.sizes.num_qps) {
@@ -65,9 +56,9 @@ void QpUnit::step_fetch() {
   while (sq_rd.ready()) qp_.fetched(came(sq_rd.pop()));
   bool received = false;
   for (; rq_rd.ready(); received = true) qp_.rq_fetched(came(rq_rd.pop()));
-  if (received) u_.ddp->receive_ready();
+  if (received) rq_ready_o();
 
-  auto& sq = u_.host->sq_rd_req;
+  auto& sq = sq_rd_req_o;
   if (const ReadySet& set = qp_.fetchable(); !set.empty()) {
     if (sq.full()) {
       sq.wake_on_credit(fetch_);
@@ -79,7 +70,7 @@ void QpUnit::step_fetch() {
       if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch_start);
     }
   }
-  auto& rq = u_.host->rq_rd_req;
+  auto& rq = rq_rd_req_o;
   if (const ReadySet& set = qp_.rq_fetchable(); !set.empty()) {
     if (rq.full()) {
       rq.wake_on_credit(fetch_);
@@ -110,7 +101,7 @@ void QpUnit::step_issue() {
   if (now < issue_free_) return issue_.wake(issue_free_);
   const ReadySet& set = qp_.issuable();
   if (set.empty()) return;
-  auto& out = u_.rdmap->wqe;
+  auto& out = wqe_o;
   if (out.full()) {
     meter_.blocked(now);
     return out.wake_on_credit(issue_);
@@ -214,7 +205,7 @@ void QpUnit::step_retire() {
   const Cycle now = u_.now();
   if (now < retire_free_) return retire_.wake(retire_free_);
   answer_looks();
-  auto& out = u_.cq->cqe_req;
+  auto& out = cqe_req_o;
   Cycle busy = 0;
   const ReadySet& set = qp_.retirable();
   for (int i = 0; i < 8; ++i) {
@@ -250,34 +241,32 @@ void QpUnit::step_ctl() {
     if (const auto* event = std::get_if<spec::LlpEvent>(&c)) qp_.llp_event(*event);
     if (const auto* fault = std::get_if<spec::CqFault>(&c)) qp_.cq_fault(*fault);
   }
-  u_.ddp->receive_ready();  // a stopped QP has no receive WQE to wait for
+  rq_ready_o();  // a stopped QP has no receive WQE to wait for
 }
 
-void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp, u_.now()); }
+void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { qp_cmd_rsp_o.push(rsp, u_.now()); }
 void QpUnit::cqe_req(const spec::CqeReq& cqe) {
   meter_.busy(1);
   u_.pass(Stream::kCqeReq, cqe_at_);
-  u_.cq->cqe_req.push(cqe, cqe_at_);
+  cqe_req_o.push(cqe, cqe_at_);
 }
-void QpUnit::qp_purge(const spec::QpPurge& p) { u_.host->purge(p); }
-void QpUnit::qp_async(const spec::QpAsync& a) {
-  u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
-}
+void QpUnit::qp_purge(const spec::QpPurge& p) { qp_purge_o(p); }
+void QpUnit::qp_async(const spec::QpAsync& a) { qp_async_o.push(a, u_.now() + u_.timing.cq.event); }
 void QpUnit::qp_fault(const spec::QpFault& f) {
-  u_.rdmap->control.push(f, u_.now() + u_.timing.rdmap.control);
+  qp_fault_o.push(f, u_.now() + u_.timing.rdmap.control);
 }
 
 void QpUnit::qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) {
   const Cycle now = u_.now();
   switch (peer) {
     case Qp::Peer::kMpa:
-      return u_.mpa->control.push(ctl, now + u_.timing.qp.control);
+      return qp_ctl_mpa_o.push(ctl, now + u_.timing.qp.control);
     case Qp::Peer::kDdp:
-      return u_.ddp->control.push(ctl, now + u_.timing.ddp.control);
+      return qp_ctl_ddp_o.push(ctl, now + u_.timing.ddp.control);
     case Qp::Peer::kRdmap:
-      return u_.rdmap->control.push(ctl, now + u_.timing.rdmap.control);
+      return qp_ctl_rdmap_o.push(ctl, now + u_.timing.rdmap.control);
     case Qp::Peer::kLlp:
-      return u_.llp->control.push(ctl, now + u_.timing.llp.control);
+      return qp_ctl_llp_o.push(ctl, now + u_.timing.llp.control);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "qp/qp.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/ring.hpp"
 #include "sc/unit.hpp"
@@ -13,19 +14,34 @@
 namespace rnic::model {
 
 class QpUnit final : private Qp::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   struct Ack {
     Qp::Peer peer{};
     uint16_t qpn = 0;
   };
   using Control = std::variant<spec::QpCmd, Ack, spec::QpError, spec::LlpEvent, spec::CqFault>;
-  explicit QpUnit(Units& u);
+  /// tpt: wqe_check.
+  QpUnit(Units& u, const Translation& tpt);
   Queue<MemData> sq_rd, rq_rd;
   Queue<spec::WrDone> wr_done;
   Queue<spec::RxDone> rx_done;
   Queue<Control> control;
+  Output<MemRead> sq_rd_req_o{u_.ports, "qp.sq_rd_req_o"};
+  Output<MemRead> rq_rd_req_o{u_.ports, "qp.rq_rd_req_o"};
+  Output<Wqe> wqe_o{u_.ports, "qp.wqe_o"};
+  Call<void()> rq_ready_o{u_.ports, "qp.rq_ready_o"};  // a take that waited may be repeated
+  Output<spec::CqeReq> cqe_req_o{u_.ports, "qp.cqe_req_o"};
+  Output<spec::QpCmdRsp> qp_cmd_rsp_o{u_.ports, "qp.qp_cmd_rsp_o"};
+  Call<void(const spec::QpPurge&)> qp_purge_o{u_.ports, "qp.qp_purge_o"};
+  Output<spec::QpAsync> qp_async_o{u_.ports, "qp.qp_async_o"};
+  Output<spec::QpFault> qp_fault_o{u_.ports, "qp.qp_fault_o"};
+  Output<spec::QpCtlMpa> qp_ctl_mpa_o{u_.ports, "qp.qp_ctl_mpa_o"};
+  Output<spec::QpCtlDdp> qp_ctl_ddp_o{u_.ports, "qp.qp_ctl_ddp_o"};
+  Output<spec::QpCtlRdmap> qp_ctl_rdmap_o{u_.ports, "qp.qp_ctl_rdmap_o"};
+  Output<spec::QpCtlLlp> qp_ctl_llp_o{u_.ports, "qp.qp_ctl_llp_o"};
 
-  Qp& qp() { return qp_; }
   /// ddp has finished a message of the send queue; the signal reaches qp at cycle `at`.
   void sq_slot_free(const spec::SqSlotFree& free, Cycle at) {
     frees_.push(free, at);
@@ -76,7 +92,6 @@ class QpUnit final : private Qp::Out {
   void look_due(uint16_t qpn) override;
   void answer_looks();
 
-  Units& u_;
   Qp qp_;
   Meter meter_;
   struct Look {  // ordered after the items that were queued at the inputs when it was requested

@@ -15,6 +15,21 @@ void Rnic::connect() {
   admin_.pbl_wr_o.to<&TptUnit::pbl_wr>(tpt_);
   admin_.raw_tx_o.to(llp_.raw_tx);
 
+  // qp
+  qp_.sq_rd_req_o.to(host_.sq_rd_req);
+  qp_.rq_rd_req_o.to(host_.rq_rd_req);
+  qp_.wqe_o.to(rdmap_.wqe);
+  qp_.rq_ready_o.to<&DdpUnit::receive_ready>(ddp_);
+  qp_.cqe_req_o.to(cq_.cqe_req);
+  qp_.qp_cmd_rsp_o.to<&AdminUnit::answer>(admin_);
+  qp_.qp_purge_o.to<&HostUnit::purge>(host_);
+  qp_.qp_async_o.to(cq_.control);
+  qp_.qp_fault_o.to(rdmap_.control);
+  qp_.qp_ctl_mpa_o.to(mpa_.control);
+  qp_.qp_ctl_ddp_o.to(ddp_.control);
+  qp_.qp_ctl_rdmap_o.to(rdmap_.control);
+  qp_.qp_ctl_llp_o.to(llp_.control);
+
   // cq
   cq_.cq_wr_o.to(host_.cq_wr);
   cq_.cq_cmd_rsp_o.to<&AdminUnit::answer>(admin_);

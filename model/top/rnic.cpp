@@ -27,7 +27,7 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
       atomic_(units_, tpt_.lookups()),
       rdmap_(units_, tpt_.lookups()),
       ddp_(units_, tpt_.lookups(), rdmap_.judge()),
-      qp_(units_),
+      qp_(units_, tpt_.lookups()),
       cq_(units_),
       mpa_(units_),
       llp_(units_),
