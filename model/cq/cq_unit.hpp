@@ -25,7 +25,8 @@ class CqUnit final : private Cq::Out {
   Output<spec::CqCmdRsp> cq_cmd_rsp_o{u_.ports, "cq.cq_cmd_rsp_o"};
   Output<spec::CqFault> cq_fault_o{u_.ports, "cq.cq_fault_o"};
 
-  Cq& cq() { return cq_; }
+  bool cq_doorbell(const spec::CqDoorbell& db) { return cq_.doorbell(db); }
+  void eq_doorbell(const spec::EqDoorbell& db) { cq_.doorbell(db); }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const {
     return cqe_req.describe() + (behind_ ? "cq: a command waits for completions before it\n" : "");

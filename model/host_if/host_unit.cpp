@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "admin/admin_unit.hpp"
-#include "atomic/atomic_unit.hpp"
-#include "cq/cq_unit.hpp"
-#include "ddp/ddp_unit.hpp"
-#include "llp_if/llp_unit.hpp"
-#include "mpa/mpa_unit.hpp"
-#include "qp/qp_unit.hpp"
-#include "rdmap/rdmap_unit.hpp"
-#include "tpt/tpt_unit.hpp"
-
 namespace rnic::model {
 
 HostUnit::HostUnit(Units& u)
-    : mmio("mmio_req", u.sizes.fifo_depth),
+    : u_(u),
+      mmio("mmio_req", u.sizes.fifo_depth),
       sq_rd_req("sq_rd_req", u.sizes.fifo_depth),
       rq_rd_req("rq_rd_req", u.sizes.fifo_depth),
       admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
@@ -27,7 +18,6 @@ HostUnit::HostUnit(Units& u)
       cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr after it
       admin_wr("admin_wr", 1U << 11),
       word_wr("word_wr", u.sizes.num_qps + u.sizes.ord_slots),
-      u_(u),
       host_(u.sizes, *this, u.timing.clock.khz()),
       responses_("mmio_rsp", 1U << 10) {
   u.attach(mmio_, StageNo::kHostMmio);
@@ -177,25 +167,25 @@ void HostUnit::give(Reader r, Cycle whole_at) {
     switch (r) {
       case Reader::kSq:
         u_.pass(Stream::kSqRdHdr, at - u_.timing.qp.fetched);
-        u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at);
+        sq_rd_o.push({d.hdr.status, std::move(d.data)}, at);
         break;
       case Reader::kRq:
-        u_.qp->rq_rd.push({d.hdr.status, std::move(d.data)}, at);
+        rq_rd_o.push({d.hdr.status, std::move(d.data)}, at);
         break;
       case Reader::kAdmin:
-        u_.admin->in.push(MemData{d.hdr.status, std::move(d.data)}, at);
+        admin_rd_o.push({d.hdr.status, std::move(d.data)}, at);
         break;
       case Reader::kPayload:
         u_.pass(Stream::kPayloadHdr, at);
-        u_.ddp->payload.push(std::move(d), at);
+        payload_o.push(std::move(d), at);
         break;
       case Reader::kQn1:
         u_.pass(Stream::kQn1RdHdr, at);
-        u_.atomic->qn1_rd.push({d.hdr.status, std::move(d.data)}, at);
+        qn1_rd_o.push({d.hdr.status, std::move(d.data)}, at);
         break;
       case Reader::kReg:
         u_.pass(Stream::kRegRdHdr, at);
-        u_.tpt->reg_rd.push({d.hdr.status, std::move(d.data)}, at);
+        reg_rd_o.push({d.hdr.status, std::move(d.data)}, at);
         break;
     }
     const bool waiting = !payload_req.empty() || !qn1_rd_req.empty() || !reg_rd_req.empty() ||
@@ -276,60 +266,60 @@ void HostUnit::step_wr() {
 
 void HostUnit::qp_doorbell(const spec::QpDoorbell& db) {
   u_.pass(Stream::kQpDoorbell, u_.now() - u_.timing.qp.doorbell);
-  if (!u_.qp->doorbell(db)) host_.bar.dropped();
+  if (!qp_doorbell_o(db)) host_.bar.dropped();
 }
 void HostUnit::cq_doorbell(const spec::CqDoorbell& db) {
-  if (!u_.cq->cq().doorbell(db)) host_.bar.dropped();
+  if (!cq_doorbell_o(db)) host_.bar.dropped();
 }
-void HostUnit::eq_doorbell(const spec::EqDoorbell& db) { u_.cq->cq().doorbell(db); }
+void HostUnit::eq_doorbell(const spec::EqDoorbell& db) { eq_doorbell_o(db); }
 void HostUnit::admin_doorbell(const spec::AdminDoorbell& db) {
-  u_.admin->in.push(db, u_.now() + u_.timing.admin.step);
+  admin_doorbell_o.push(db, u_.now() + u_.timing.admin.step);
 }
 void HostUnit::dev_cfg(const spec::DevCfg& cfg) {
-  u_.admin->configure(cfg);
-  u_.tpt->tpt().set_key(cfg.stag_key);
+  dev_cfg_admin_o(cfg);
+  dev_cfg_tpt_o(cfg);
 }
 void HostUnit::place_done(const spec::PlaceDone& done) {
-  u_.ddp->place_done(done);
+  place_done_o(done);
   if (host_.rd.has_next(Reader::kPayload))
     rd_.wake(u_.now() + 1);  // it may have waited for this placement
-  u_.atomic->look();
+  placed_o();
 }
 void HostUnit::word_done() {
   u_.pass(Stream::kWordDone, u_.now() + u_.timing.atomic.done);
-  u_.atomic->word_done();
+  word_done_o();
 }
-void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
+void HostUnit::retired(const spec::Retired& r) { retired_o(r); }
 
 /// Ready when ram_clear has cleared the tables of all units. Page lists are not cleared.
 bool HostUnit::ready() const {
   return device_time() >=
          std::max({u_.sizes.num_stags, u_.sizes.num_qps, u_.sizes.num_cqs, u_.sizes.num_conns});
 }
-bool HostUnit::fatal() const { return u_.admin->fatal(); }
+bool HostUnit::fatal() const { return admin_fatal_i(); }
 
 spec::UnitCount HostUnit::unit_count(uint32_t unit) const {
   switch (unit) {
     case 0:
       return count();
     case 1:
-      return u_.admin->count();
+      return count_admin_i();
     case 2:
-      return u_.qp->count();
+      return count_qp_i();
     case 3:
-      return u_.tpt->count();
+      return count_tpt_i();
     case 4:
-      return u_.rdmap->count();
+      return count_rdmap_i();
     case 5:
-      return u_.ddp->count();
+      return count_ddp_i();
     case 6:
-      return u_.mpa->count();
+      return count_mpa_i();
     case 7:
-      return u_.cq->count();
+      return count_cq_i();
     case 8:
-      return u_.llp->count();
+      return count_llp_if_i();
     default:
-      return u_.atomic->count();
+      return count_atomic_i();
   }
 }
 

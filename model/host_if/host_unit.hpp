@@ -4,6 +4,7 @@
 #include <array>
 
 #include "host_if/host_if.hpp"
+#include "sc/port.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
@@ -11,6 +12,8 @@
 namespace rnic::model {
 
 class HostUnit final : private HostIf::Out {
+  Units& u_;  // before the ports, which join its list
+
  public:
   explicit HostUnit(Units& u);
   Queue<MmioAccess> mmio;
@@ -24,6 +27,32 @@ class HostUnit final : private HostIf::Out {
   };
   Queue<AdminWrite> admin_wr;
   Queue<spec::WordWr> word_wr;
+  Call<bool(const spec::QpDoorbell&)> qp_doorbell_o{u_.ports, "host_if.qp_doorbell_o"};
+  Call<bool(const spec::CqDoorbell&)> cq_doorbell_o{u_.ports, "host_if.cq_doorbell_o"};
+  Call<void(const spec::EqDoorbell&)> eq_doorbell_o{u_.ports, "host_if.eq_doorbell_o"};
+  Output<spec::AdminDoorbell> admin_doorbell_o{u_.ports, "host_if.admin_doorbell_o"};
+  Call<void(const spec::DevCfg&)> dev_cfg_admin_o{u_.ports, "host_if.dev_cfg_admin_o"};
+  Call<void(const spec::DevCfg&)> dev_cfg_tpt_o{u_.ports, "host_if.dev_cfg_tpt_o"};
+  Output<MemData> sq_rd_o{u_.ports, "host_if.sq_rd_o"};
+  Output<MemData> rq_rd_o{u_.ports, "host_if.rq_rd_o"};
+  Output<MemData> admin_rd_o{u_.ports, "host_if.admin_rd_o"};
+  Output<PayloadData> payload_o{u_.ports, "host_if.payload_o"};
+  Output<MemData> qn1_rd_o{u_.ports, "host_if.qn1_rd_o"};
+  Output<MemData> reg_rd_o{u_.ports, "host_if.reg_rd_o"};
+  Call<void(const spec::PlaceDone&)> place_done_o{u_.ports, "host_if.place_done_o"};
+  Call<void()> placed_o{u_.ports, "host_if.placed_o"};  // placed() has risen
+  Call<void()> word_done_o{u_.ports, "host_if.word_done_o"};
+  Call<void(const spec::Retired&)> retired_o{u_.ports, "host_if.retired_o"};
+  Call<bool()> admin_fatal_i{u_.ports, "host_if.admin_fatal_i"};
+  Call<spec::UnitCount()> count_admin_i{u_.ports, "host_if.count_admin_i"};
+  Call<spec::UnitCount()> count_qp_i{u_.ports, "host_if.count_qp_i"};
+  Call<spec::UnitCount()> count_tpt_i{u_.ports, "host_if.count_tpt_i"};
+  Call<spec::UnitCount()> count_rdmap_i{u_.ports, "host_if.count_rdmap_i"};
+  Call<spec::UnitCount()> count_ddp_i{u_.ports, "host_if.count_ddp_i"};
+  Call<spec::UnitCount()> count_mpa_i{u_.ports, "host_if.count_mpa_i"};
+  Call<spec::UnitCount()> count_cq_i{u_.ports, "host_if.count_cq_i"};
+  Call<spec::UnitCount()> count_llp_if_i{u_.ports, "host_if.count_llp_if_i"};
+  Call<spec::UnitCount()> count_atomic_i{u_.ports, "host_if.count_atomic_i"};
   void write_admin(const spec::AdminWr& wr, Cycle at) {
     admin_wr.push({wr, accepted()[static_cast<size_t>(Writer::kCq)]}, at);
   }
@@ -89,7 +118,6 @@ class HostUnit final : private HostIf::Out {
   bool fatal() const override;
   spec::UnitCount unit_count(uint32_t unit) const override;
 
-  Units& u_;
   HostIf host_;
   Queue<MmioRead> responses_;
   Meter rd_meter_, wr_meter_;

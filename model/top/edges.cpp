@@ -5,6 +5,34 @@
 namespace rnic::model {
 
 void Rnic::connect() {
+  // host_if
+  host_.qp_doorbell_o.to<&QpUnit::doorbell>(qp_);
+  host_.cq_doorbell_o.to<&CqUnit::cq_doorbell>(cq_);
+  host_.eq_doorbell_o.to<&CqUnit::eq_doorbell>(cq_);
+  host_.admin_doorbell_o.to(admin_.in);
+  host_.dev_cfg_admin_o.to<&AdminUnit::configure>(admin_);
+  host_.dev_cfg_tpt_o.to<&TptUnit::configure>(tpt_);
+  host_.sq_rd_o.to(qp_.sq_rd);
+  host_.rq_rd_o.to(qp_.rq_rd);
+  host_.admin_rd_o.to(admin_.in);
+  host_.payload_o.to(ddp_.payload);
+  host_.qn1_rd_o.to(atomic_.qn1_rd);
+  host_.reg_rd_o.to(tpt_.reg_rd);
+  host_.place_done_o.to<&DdpUnit::place_done>(ddp_);
+  host_.placed_o.to<&AtomicUnit::look>(atomic_);
+  host_.word_done_o.to<&AtomicUnit::word_done>(atomic_);
+  host_.retired_o.to<&TptUnit::retired>(tpt_);
+  host_.admin_fatal_i.to<&AdminUnit::fatal>(admin_);
+  host_.count_admin_i.to<&AdminUnit::count>(admin_);
+  host_.count_qp_i.to<&QpUnit::count>(qp_);
+  host_.count_tpt_i.to<&TptUnit::count>(tpt_);
+  host_.count_rdmap_i.to<&RdmapUnit::count>(rdmap_);
+  host_.count_ddp_i.to<&DdpUnit::count>(ddp_);
+  host_.count_mpa_i.to<&MpaUnit::count>(mpa_);
+  host_.count_cq_i.to<&CqUnit::count>(cq_);
+  host_.count_llp_if_i.to<&LlpUnit::count>(llp_);
+  host_.count_atomic_i.to<&AtomicUnit::count>(atomic_);
+
   // admin
   admin_.admin_rd_req_o.to(host_.admin_rd_req);
   admin_.admin_wr_o.to<&HostUnit::write_admin>(host_);

@@ -31,8 +31,9 @@ class TptUnit final : private Tpt::Out {
   Output<spec::SqLocalDone> sq_local_done_o{u_.ports, "tpt.sq_local_done_o"};
   Output<MemRead> reg_rd_req_o{u_.ports, "tpt.reg_rd_req_o"};
 
-  Tpt& tpt() { return tpt_; }
   Translation& lookups() { return tpt_; }
+  void retired(const spec::Retired& r) { tpt_.retired(r); }
+  void configure(const spec::DevCfg& cfg) { tpt_.set_key(cfg.stag_key); }
   void pbl_wr(const spec::PblWr& wr) { tpt_.pbl_wr(wr); }
   spec::UnitCount count() const {
     return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
