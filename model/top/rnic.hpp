@@ -1,4 +1,4 @@
-// The device: its units and the edges between them, as in rtl/gen/rnic.sv.
+// The device: its units and the edges between them, as in rtl/gen/rnic.sv; edges.cpp lists them.
 //
 //   Dispatcher clock;   Rnic a(sizes, timing, clock, world);   a.mmio(...);
 //   while (clock.next() <= limit) clock.step();

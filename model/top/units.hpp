@@ -1,4 +1,4 @@
-// The units of the timed model: each finds its neighbours here. rnic.hpp draws the edges.
+// What all units of a device share. None finds its neighbours here: it has ports (sc/port.hpp).
 #pragma once
 
 #include "gen/sizes.hpp"
@@ -11,17 +11,6 @@
 
 namespace rnic::model {
 
-class HostUnit;
-class AdminUnit;
-class QpUnit;
-class TptUnit;
-class AtomicUnit;
-class RdmapUnit;
-class DdpUnit;
-class MpaUnit;
-class CqUnit;
-class LlpUnit;
-
 struct Units {
   const spec::Sizes& sizes;
   const Timing& timing;
@@ -30,16 +19,6 @@ struct Units {
   uint32_t lane;
   Cycle born;                // the cycle of reset
   StreamTap* tap = nullptr;  // null: nobody watches
-  HostUnit* host = nullptr;
-  AdminUnit* admin = nullptr;
-  QpUnit* qp = nullptr;
-  TptUnit* tpt = nullptr;
-  AtomicUnit* atomic = nullptr;
-  RdmapUnit* rdmap = nullptr;
-  DdpUnit* ddp = nullptr;
-  MpaUnit* mpa = nullptr;
-  CqUnit* cq = nullptr;
-  LlpUnit* llp = nullptr;
   PortList ports{};
 
   Cycle now() const { return dispatcher.now(); }
