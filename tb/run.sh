@@ -7,8 +7,8 @@ usage() {
   cat <<'TXT'
 usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps; without STEP those of CI
   spec       docs/spec printed again and compared with rtl/gen, model/gen, docs/gen; the tests of each MUST and SHOULD
-  structure  sim includes nothing from tb; no folder includes another in a circle; every cell of rtl/lib is used;
-             clang-format changes nothing
+  structure  sim includes nothing from tb; no folder includes another in a circle; no unit of the model another unit;
+             every cell of rtl/lib is used; clang-format changes nothing
   lint       forms that Yosys misreads; Verilator -Wall of every module as its own top
   sizes      size and logic depth of the units whose RTL has changed, against rtl/lint/sizes.txt
   synth      Yosys reads the RTL: size, logic depth, memories

@@ -4,7 +4,8 @@
 #   layers   sim, model and host-driver include nothing from tb
 #   graph    no folder includes another in a circle; the graph is computed from the #include lines
 #   circles  no file of sim, model, host-driver or tb/support includes another in a circle;
-#            x.hpp and x.cpp count as one file; the timed wrappers of the model are excepted, see below
+#            x.hpp and x.cpp count as one file
+#   ports    no timed wrapper of the model includes another one: it has ports, which model/top connects
 #   cells    every cell of rtl/lib is instantiated by the device
 #   format   clang-format would change no C++ file (.clang-format; printed files have one of their own)
 #
@@ -12,8 +13,8 @@
 # tb/structure.sh --leaves prints the leaves of the RTL with a state machine that are no bench's top, with their streams:
 # the unit's bench stalls those that are its ports, the cells of the build `stall` in that bench those inside it.
 #
-# In the model a unit has a folder of behaviour, and in it the timed wrapper <unit>_unit.hpp, .cpp. The wrappers are
-# wired to each other, as the units are in rtl/gen/rnic.sv: they count as part of model/top.
+# In the model a unit has a folder of behaviour, and in it the timed wrapper <unit>_unit.hpp, .cpp. The wrappers include
+# what all units share (model/top/units.hpp), and model/top includes them: for `graph` they are part of model/top.
 # Prints one line a finding; exit status 0: all hold; 1: a finding; 2: wrong use.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -92,8 +93,7 @@ circles() {
   includes | awk '
     function node(file) { sub(/\.[ch]pp$/, "", file); return file }
     function is_checked(file) { return file ~ /^(sim|model|host-driver|tb\/support)\// }
-    function is_unit(file) { return file ~ /^model\/[a-z_]+\/[a-z]+_unit\.[ch]pp$/ }
-    is_checked($1) && is_checked($2) && !(is_unit($1) && is_unit($2)) && node($1) != node($2) && !((node($1), node($2)) in seen) {
+    is_checked($1) && is_checked($2) && node($1) != node($2) && !((node($1), node($2)) in seen) {
       seen[node($1), node($2)] = 1
       from[++n] = node($1)
       to[n] = node($2)
@@ -121,6 +121,16 @@ circles() {
         found = 1
       }
     }'
+}
+
+ports() {
+  includes | awk '
+    function unit(file) { return file ~ /^model\/[a-z_]+\/[a-z]+_unit\.[ch]pp$/ ? substr(file, 1, length(file) - 4) : "" }
+    unit($1) != "" && unit($2) != "" && unit($1) != unit($2) {
+      print $1 ": includes " $2 "; a unit sends through its ports (model/sc/port.hpp)"
+      found = 1
+    }
+    END { exit found }'
 }
 
 # A cell counts if a file of rtl instantiates it that is not a cell itself, or is a cell that counts.
@@ -191,12 +201,12 @@ for a in "$@"; do
     -h|--help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "tb/structure.sh"; exit 0 ;;
     --graph) edges; exit 0 ;;
     --leaves) leaves; exit 0 ;;
-    layers|graph|circles|cells|format) checks="$checks $a" ;;
-    *) echo "tb/structure.sh: no check called '$a'; layers, graph, circles, cells, format" >&2; exit 2 ;;
+    layers|graph|circles|ports|cells|format) checks="$checks $a" ;;
+    *) echo "tb/structure.sh: no check called '$a'; layers, graph, circles, ports, cells, format" >&2; exit 2 ;;
   esac
 done
 status=0
-for check in ${checks:-layers graph circles cells format}; do
+for check in ${checks:-layers graph circles ports cells format}; do
   if "$check"; then echo "structure: $check holds"; else echo "structure: $check FAILED"; status=1; fi
 done
 exit $status
