@@ -38,12 +38,12 @@ class DdpUnit final : private Ddp::Out {
   Output<spec::Invalidate> invalidate_o{u_.ports, "ddp.invalidate_o"};
   Output<spec::QpAckDdp> qp_ack_ddp_o{u_.ports, "ddp.qp_ack_ddp_o"};
 
-  void push_rx(RxUlpdu ulpdu, Cycle at) {
+  void push_rx(RxUlpdu&& ulpdu, Cycle at) {
     ddp_.rx.enters(ulpdu.hdr.qpn);
     rx_ulpdu.push(std::move(ulpdu), at);
   }
   /// A message on tx_message at cycle `at`; a slot is always free.
-  void message(TxMessage m, Cycle at) {
+  void message(TxMessage&& m, Cycle at) {
     u_.pass(Stream::kTxMessageHdr, at);
     until_want_ = at - u_.now() + u_.timing.ddp.want;
     ddp_.tx.message(std::move(m));

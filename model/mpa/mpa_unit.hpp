@@ -22,11 +22,11 @@ class MpaUnit final : private Mpa::Out {
   Output<spec::QpAckMpa> qp_ack_mpa_o{u_.ports, "mpa.qp_ack_mpa_o"};
 
   /// Every item at an input counts as in flight.
-  void push_rx(RxFpdu f, Cycle at) {
+  void push_rx(RxFpdu&& f, Cycle at) {
     mpa_.enters(f.hdr.qpn, true);
     rx_fpdu.push(std::move(f), at);
   }
-  void push_tx(TxUlpdu u, Cycle at) {
+  void push_tx(TxUlpdu&& u, Cycle at) {
     mpa_.enters(u.hdr.qpn, false);
     tx_ulpdu.push(std::move(u), at);
   }

@@ -94,10 +94,11 @@ class Output final : public Port {
     queue_ = &in;
   }
 
-  void push(T item, Cycle visible_at) {
+  void push(T&& item, Cycle visible_at) {
     if (push_ == nullptr) return queue_->push(std::move(item), visible_at);
     push_(to_, std::move(item), visible_at);
   }
+  void push(const T& item, Cycle visible_at) { push(T(item), visible_at); }
   uint32_t size() const { return queue_->size(); }
   bool full() const { return queue_->full(); }
   void wake_on_credit(const Stage& producer) { queue_->wake_on_credit(producer); }
