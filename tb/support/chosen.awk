@@ -2,9 +2,9 @@
 #
 #   ctest -N -L system | awk -v turn=N -f tb/support/chosen.awk > chosen && ctest -I chosen
 #
-# Tests that differ only in their devices: all with models alone, and every second one with RTL, with
-# one kind of RTL. `turn` is the number of commits: the next turn runs the other half, the one after
-# it the next kind. The longest tests are left out (is_long). The second ctest has no -L: with it, -I
+# Tests that differ only in their devices: all with models alone, and every third one with RTL, with
+# one kind of RTL. `turn` is the number of commits: the next two turns run the others, those after
+# them the next kind. The longest tests are left out (is_long). The second ctest has no -L: with it, -I
 # counts only the tests of that label.
 
 # The name without its devices and their build.
@@ -44,8 +44,8 @@ match($0, /^ *Test +#[0-9]+: /) {
 }
 function print_number(n) { if (!(n in long)) numbers = numbers "," n }
 END {
-  for (i = 1 + turn % 2; i <= cases_seen; i += 2) {
-    kind = (int(i / 2) + int(turn / 2)) % count[cases[i]] + 1
+  for (i = 1 + turn % 3; i <= cases_seen; i += 3) {
+    kind = (int(i / 3) + int(turn / 3)) % count[cases[i]] + 1
     print_number(with_rtl[cases[i], kind])
   }
   if (numbers == "") exit 1
