@@ -1,8 +1,8 @@
 // Ports of a unit. A unit knows none of its neighbours: it sends through its own ports, and the top
 // connects each port to an input, one line each (top/edges.cpp).
 //
-//   Output<spec::CqWr> cq_wr_o{u_.ports, "cq.cq_wr_o"};          // a stream: cq_wr_o.push(item, at)
-//   Call<uint64_t()> placed_i{u_.ports, "atomic.placed_i"};   // acts in the same cycle: placed_i()
+//   Output<spec::CqWr> cq_wr_o{u_.ports, "cq.cq_wr_o"};      // a stream: cq_wr_o.push(item, at)
+//   Call<uint64_t()> placed_i{u_.ports, "atomic.placed_i"};  // acts in the same cycle: placed_i()
 //
 //   cq_.cq_wr_o.to(host_.cq_wr);                              // to a queue
 //   cq_.cq_cmd_rsp_o.to<&AdminUnit::answer>(admin_);          // to a function of the consumer

@@ -3,9 +3,9 @@
 #   ctest -N -L system | awk -v turn=N -f tb/support/chosen.awk > chosen && ctest -I chosen
 #
 # Tests that differ only in their devices: all with models alone, and every third one with RTL, with
-# one kind of RTL. `turn` is the number of commits: the next two turns run the others, those after
-# them the next kind. The longest tests are left out (is_long). The second ctest has no -L: with it, -I
-# counts only the tests of that label.
+# one kind of RTL. N, from the hash of the commit, chooses the third and the kinds: a commit always
+# runs the same tests, and one commit after the other covers the rest. The longest tests are left
+# out (is_long). The second ctest has no -L: with it, -I counts only the tests of that label.
 
 # The name without its devices and their build.
 function case_of(name, before) {
