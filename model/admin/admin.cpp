@@ -34,6 +34,7 @@ Admin::Admin(const spec::Sizes& sizes, Out& out)
       eqs_(sizes.num_eqs),
       cqs_(sizes.num_cqs),
       qps_(sizes.num_qps),
+      ranges_(sizes),
       loop_(run()) {
   loop_.start();
 }
@@ -88,30 +89,58 @@ Task Admin::run() {
              .result = {}};
     }
 
-    // Page list: read in chunks and checked whole before any part is written. A list of one chunk
-    // is read once. A longer list is read twice: to check it, then to check and write it.
-    if (const auto a = spec::AdminMrArgs::unpack(cmd.args);
-        ok && op == AdminOpcode::kCreateMr && a.fast == 0 && a.window == 0) {
-      const uint64_t bytes = uint64_t{a.pages} * kEntry;
+    // Ranges, then the page list: read in chunks and checked whole before any part is written. A
+    // list of one chunk is read once. A longer list is read twice: to check it, then to check and
+    // write it; after kListPart entries the command is answered in_progress (decision 6).
+    bool claimed = false;
+    const auto mr = spec::AdminMrArgs::unpack(cmd.args);
+    const bool has_list = op == AdminOpcode::kCreateMr && mr.fast == 0 && mr.window == 0;
+    if (ok && op == AdminOpcode::kCreateMr) {
+      const List list{cmd.object, mr.page_list, mr.pages, mr.pbl_base, mr.log_page};
+      const uint64_t bytes = uint64_t{mr.pages} * kEntry;
+      uint64_t at = 0;
+      bool writes = bytes <= kListChunk;
+      const Plan next = plan(list, has_list);
+      if (next == Plan::kTurnAway) {
+        rsp.status = Status::kInProgress;
+        ok = false;
+      } else if (next == Plan::kContinue) {
+        at = kept_->at;
+        writes = kept_->writes;
+        kept_.reset();
+        claimed = true;
+      } else {
+        claimed = ok = claim(ranges_.claim_pages(cmd.object, {mr.pbl_base, mr.pages}), rsp);
+      }
       waits_for_ = "a page list";
-      for (int pass = bytes <= kListChunk ? 1 : 0; pass < 2 && ok; ++pass) {
-        for (uint64_t at = 0; at < bytes && ok; at += kListChunk) {
-          const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(kListChunk, bytes - at));
-          out_.admin_rd_req(read_of(a.page_list + at, part));
-          const MemData list = co_await data_;
-          if (list.status != spec::RdStatus::kOk) rsp.status = Status::kDmaError;
-          const auto page = [&](uint32_t i) {
-            return base::load_le<uint64_t>(&list.data.bytes()[size_t{i} * kEntry]);
-          };
-          const uint32_t entries = list.data.size() / kEntry;
-          for (uint32_t i = 0; i < entries; ++i) {
-            if ((page(i) & ((uint64_t{1} << a.log_page) - 1)) != 0)
-              rsp.status = Status::kBadArgument;
-          }
-          ok = rsp.status == Status::kOk;
-          const uint32_t first = a.pbl_base + static_cast<uint32_t>(at / kEntry);
-          for (uint32_t i = 0; ok && pass == 1 && i < entries; ++i)
-            out_.pbl_wr({.index = first + i, .address = page(i)});
+      for (uint32_t entries_read = 0; ok && has_list && at < bytes;) {
+        if (entries_read == spec::kListPart) {
+          kept_ = {.list = list, .at = at, .writes = writes, .turned_away = 0};
+          rsp.status = Status::kInProgress;
+          ok = claimed = false;  // the list that waits has them
+          break;
+        }
+        const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(kListChunk, bytes - at));
+        out_.admin_rd_req(read_of(mr.page_list + at, part));
+        const MemData chunk = co_await data_;
+        if (chunk.status != spec::RdStatus::kOk) rsp.status = Status::kDmaError;
+        const auto page = [&](uint32_t i) {
+          return base::load_le<uint64_t>(&chunk.data.bytes()[size_t{i} * kEntry]);
+        };
+        const uint32_t entries = chunk.data.size() / kEntry;
+        for (uint32_t i = 0; i < entries; ++i) {
+          if ((page(i) & ((uint64_t{1} << mr.log_page) - 1)) != 0)
+            rsp.status = Status::kBadArgument;
+        }
+        ok = rsp.status == Status::kOk;
+        const uint32_t first = mr.pbl_base + static_cast<uint32_t>(at / kEntry);
+        for (uint32_t i = 0; ok && writes && i < entries; ++i)
+          out_.pbl_wr({.index = first + i, .address = page(i)});
+        entries_read += kListChunk / kEntry;
+        at += kListChunk;
+        if (at >= bytes && !writes) {
+          writes = true;
+          at = 0;
         }
       }
     }
@@ -130,6 +159,11 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
       rsp.result = {};
     }
+    if (ok && starts)
+      claimed = ok =
+          claim(ranges_.claim_slots(static_cast<uint16_t>(cmd.object),
+                                    {modify.ird_base, modify.ird}, {modify.ord_base, modify.ord}),
+                rsp);
     if (ok && starts) {
       waits_for_ = "llp_if";
       out_.command(Unit::kConn, {.opcode = op, .object = modify.connection, .args = cmd.args});
@@ -198,9 +232,12 @@ Task Admin::run() {
       const spec::CmdRsp asked = co_await answer_;
       if (spec::AdminCqResult::unpack(asked.result).overrun == 0) continue;
       waits_for_ = "qp";
-      out_.command(Unit::kQp,
-                   {.opcode = AdminOpcode::kDestroyQp, .object = cmd.object, .args = {}});
-      (void)co_await answer_;
+      spec::CmdRsp undone;
+      do {
+        out_.command(Unit::kQp,
+                     {.opcode = AdminOpcode::kDestroyQp, .object = cmd.object, .args = {}});
+        undone = co_await answer_;
+      } while (undone.status == Status::kInProgress);
       rsp = {.status = Status::kBadState, .result = {}};
       ok = false;
     }
@@ -219,10 +256,38 @@ Task Admin::run() {
         out_.admin_wr(wr);
       }
     }
+    if (ok && op == AdminOpcode::kDestroyMr)
+      out_.walked(ranges_.release_pages(spec::AdminDestroyMrResult::unpack(rsp.result).slot));
+    if (claimed && !ok && op == AdminOpcode::kCreateMr)
+      out_.walked(ranges_.release_pages(cmd.object));
+    if ((ok && op == AdminOpcode::kDestroyQp) || (claimed && !ok && starts))
+      out_.walked(ranges_.release_slots(static_cast<uint16_t>(cmd.object)));
     if (ok) commit(cmd, rsp);
     respond(cmd, rsp);
     waits_for_ = nullptr;
   }
+}
+
+/// What a create_mr does first: one long page list at a time is kept, and its slot has the ranges.
+Admin::Plan Admin::plan(const List& list, bool has_list) {
+  if (!kept_) return Plan::kClaim;
+  if (has_list && kept_->list == list) return Plan::kContinue;
+  const bool is_long = has_list && uint64_t{list.pages} * kEntry > kListChunk;
+  const bool is_old = kept_->turned_away == spec::kListPatience;
+  if (kept_->list.slot == list.slot || (is_long && is_old)) {
+    out_.walked(ranges_.release_pages(kept_->list.slot));
+    kept_.reset();
+    return Plan::kClaim;
+  }
+  if (!is_long) return Plan::kClaim;
+  ++kept_->turned_away;
+  return Plan::kTurnAway;
+}
+
+bool Admin::claim(const Ranges::Walk& walk, spec::CmdRsp& rsp) {
+  out_.walked(walk);
+  if (!walk.ok) rsp = {.status = Status::kInUse, .result = {}};
+  return walk.ok;
 }
 
 void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
@@ -308,7 +373,7 @@ void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
       ++pds_[spec::AdminMrArgs::unpack(cmd.args).pd].uses;
       break;
     case AdminOpcode::kDestroyMr:
-      --pds_[spec::AdminMrResult::unpack(rsp.result).pd].uses;
+      --pds_[spec::AdminDestroyMrResult::unpack(rsp.result).pd].uses;
       break;
     default:
       break;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "admin/ranges.hpp"
 #include "admin/task.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
@@ -31,6 +32,7 @@ class Admin {
     virtual void command(Unit unit, const spec::Cmd& cmd) = 0;
     virtual void pbl_wr(const spec::PblWr& wr) = 0;
     virtual void raw_tx(RawBytes bytes) = 0;
+    virtual void walked(const Ranges::Walk& /*walk*/) {}  ///< cycles before the next output
   };
   Admin(const spec::Sizes& sizes, Out& out);
 
@@ -61,7 +63,25 @@ class Admin {
     uint32_t uses = 0;  // of an SRQ: QPs that take their receives from it
   };
 
+  /// A page list that is read in parts: one at a time waits for its next create_mr.
+  struct List {
+    uint32_t slot = 0;
+    uint64_t page_list = 0;
+    uint32_t pages = 0, pbl_base = 0;
+    uint8_t log_page = 0;
+    bool operator==(const List&) const = default;
+  };
+  struct Kept {
+    List list;
+    uint64_t at = 0;           // bytes
+    bool writes = false;       // all entries were checked
+    uint32_t turned_away = 0;  // answers to other long lists since it was continued
+  };
+  enum class Plan : uint8_t { kClaim, kContinue, kTurnAway };
+
   Task run();
+  Plan plan(const List& list, bool has_list);
+  bool claim(const Ranges::Walk& walk, spec::CmdRsp& rsp);
   void respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp);
   Status check(const spec::AdminCmd& cmd) const;
   Status check_object(const spec::AdminCmd& cmd) const;
@@ -87,6 +107,8 @@ class Admin {
   std::vector<PdState> pds_;
   std::vector<Used> eqs_, cqs_;
   std::vector<QpState> qps_;
+  Ranges ranges_;
+  std::optional<Kept> kept_;
 
   Answer<bool> rung_;
   Answer<MemData> data_;

@@ -8,6 +8,8 @@ namespace rnic::model {
 struct AdminTiming {
   Cycle step = 4;     // a state: table read, check, decision
   Cycle command = 3;  // to a unit and into its FIFO
+  // admin_ranges: StIdle, StRecord, StSave, StDone; StRange, StNext; StEnd, StFirst; StRead, StUse
+  Cycle ranges = 4, turn = 2, range = 2, word = 2;
 };
 
 }  // namespace rnic::model

@@ -37,18 +37,21 @@ spec::UnitCount AdminUnit::count() const {
 }
 
 void AdminUnit::admin_rd_req(const MemRead& read) {
-  admin_rd_req_o.push(read, u_.now() + u_.timing.admin.step + u_.timing.host.rd_request);
+  admin_rd_req_o.push(read, next() + u_.timing.host.rd_request);
 }
 void AdminUnit::admin_wr(const spec::AdminWr& wr) {
-  admin_wr_o.push(wr, u_.now() + u_.timing.admin.step + u_.timing.host.wr_cut);
+  admin_wr_o.push(wr, next() + u_.timing.host.wr_cut);
 }
 void AdminUnit::pbl_wr(const spec::PblWr& wr) { pbl_wr_o(wr); }
-void AdminUnit::raw_tx(RawBytes bytes) {
-  raw_tx_o.push(std::move(bytes), u_.now() + u_.timing.admin.step);
+void AdminUnit::raw_tx(RawBytes bytes) { raw_tx_o.push(std::move(bytes), next()); }
+
+void AdminUnit::walked(const Ranges::Walk& walk) {
+  const AdminTiming& t = u_.timing.admin;
+  ranged_ += t.ranges + walk.turns * t.turn + walk.ranges * t.range + walk.words * t.word;
 }
 
 void AdminUnit::command(Admin::Unit unit, const spec::Cmd& cmd) {
-  const Cycle at = u_.now() + u_.timing.admin.step + u_.timing.admin.command;
+  const Cycle at = next() + u_.timing.admin.command;
   switch (unit) {
     case Admin::Unit::kQp:
       qp_cmd_o.push(cmd, at);

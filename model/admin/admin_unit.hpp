@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "admin/admin.hpp"
@@ -41,10 +42,14 @@ class AdminUnit final : private Admin::Out {
   void command(Admin::Unit unit, const spec::Cmd& cmd) override;
   void pbl_wr(const spec::PblWr& wr) override;
   void raw_tx(RawBytes bytes) override;
+  void walked(const Ranges::Walk& walk) override;
+  /// The time of the next output: `step` after the input, and after what admin_ranges has done.
+  Cycle next() { return u_.now() + u_.timing.admin.step + std::exchange(ranged_, 0); }
 
   Admin admin_;
   Meter meter_;
   std::optional<Cycle> since_;  // start of the current command
+  Cycle ranged_ = 0;            // cycles of admin_ranges since the last output
   StageOf<AdminUnit> stage_{*this, &AdminUnit::step};
 };
 

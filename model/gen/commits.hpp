@@ -1149,32 +1149,37 @@ struct QpStateCommit {
   }
 };
 
-/// A command of admin is answered.
+/// A command of admin is answered. waits: with in_progress. The command has then not begun, or is a
+/// modify_qp to error that goes on.
 /// architecture 10
 /// tap_qp_answer in u_qp.u_state.
 struct QpAnswerCommit {
   uint16_t qpn = 0;  // 16 bits
+  uint8_t waits = 0;  // 1 bit
 
   static constexpr std::string_view kName = "qp_answer";
-  static constexpr size_t kBits = 17;
-  static constexpr size_t kValidBit = 16;
+  static constexpr size_t kBits = 18;
+  static constexpr size_t kValidBit = 17;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpAnswerCommit&, const QpAnswerCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<16, 1>(w.data(), 1);
-    base::put_bits<0, 16>(w.data(), qpn);
+    base::put_bits<17, 1>(w.data(), 1);
+    base::put_bits<1, 16>(w.data(), qpn);
+    base::put_bits<0, 1>(w.data(), waits);
     return w;
   }
   static QpAnswerCommit from_words(const uint32_t* w) {
     QpAnswerCommit s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.waits = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " waits={}", waits);
     return s;
   }
 };

@@ -57,12 +57,12 @@ enum class AdminStatus : uint8_t {
   kBadArgument = 0x3,  // An argument is out of range, misaligned, or contradicts another.
   kExists = 0x4,  // Create of an object that exists.
   kNotFound = 0x5,  // The object does not exist.
-  kInUse = 0x6,  // The object is still used by another, or is not drained.
+  kInUse = 0x6,  // The object is still used by another, or is not drained; or another region or QP has some of these page-list entries, IRD slots or ORD slots.
   kBadState = 0x7,  // The object's state does not allow this.
   kNoResource = 0x8,  // A table is full.
   kDmaError = 0x9,  // Memory that the command names could not be read.
   kNoCredit = 0xa,  // The LLP has no credit for these streaming bytes now. Ask again: the peer's window may open.
-  kInProgress = 0xb,  // The command has begun and waits for traffic in flight. Give it again until the answer is another.
+  kInProgress = 0xb,  // The command needs longer than other users should wait: traffic in flight, a long page list, the end of a QP. Give it again until the answer is another.
 };
 inline constexpr std::array<AdminStatus, 12> kAllAdminStatus = {{
     AdminStatus::kOk, AdminStatus::kBadOpcode, AdminStatus::kBadObject, AdminStatus::kBadArgument,

@@ -323,6 +323,20 @@ inline constexpr uint16_t kAccessRemoteInvalidate = 0x400;
 /// architecture 6
 inline constexpr uint16_t kAccessMask = 0x71f;
 
+/// Cycles after which qp answers in_progress to a command that has not begun or that ends a QP.
+/// decision 6
+inline constexpr uint16_t kCommandPatience = 0x200;
+
+/// Page-list entries that one create_mr reads. After them it answers in_progress; given again, it
+/// continues.
+/// decision 6
+inline constexpr uint16_t kListPart = 0x200;
+
+/// Answers in_progress to other long page lists after which a list that its owner does not continue
+/// is given up.
+/// decision 6
+inline constexpr uint8_t kListPatience = 0x40;
+
 /// Place of the push window in a doorbell page.
 /// architecture 4 (Doorbell)
 inline constexpr uint16_t kPushOffset = 0x100;
@@ -1781,6 +1795,53 @@ struct AdminMrResult {
     fmt::format_to(std::back_inserter(s), " pd={}", pd);
     fmt::format_to(std::back_inserter(s), " rights={}", rights);
     fmt::format_to(std::back_inserter(s), " length={}", length);
+    return s;
+  }
+};
+
+/// Result of destroy_mr: what is free again.
+/// architecture 6
+struct AdminDestroyMrResult {
+  uint32_t stag = 0;  // 32 bits
+  uint16_t pd = 0;  // 16 bits
+  uint16_t slot = 0;  // 16 bits
+  uint64_t reserved0 = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "admin_destroy_mr_result";
+  static constexpr size_t kBits = 128;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AdminDestroyMrResult&, const AdminDestroyMrResult&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 32>(w.data(), stag);
+    base::put_bits<32, 16>(w.data(), pd);
+    base::put_bits<48, 16>(w.data(), slot);
+    base::put_bits<64, 64>(w.data(), reserved0);
+    return w;
+  }
+  static AdminDestroyMrResult from_words(const uint32_t* w) {
+    AdminDestroyMrResult s;
+    s.stag = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<32, 16>(w));
+    s.slot = static_cast<uint16_t>(base::get_bits<48, 16>(w));
+    s.reserved0 = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 16;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static AdminDestroyMrResult unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "stag={:#x}", stag);
+    fmt::format_to(std::back_inserter(s), " pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
     return s;
   }
 };

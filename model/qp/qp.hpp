@@ -95,6 +95,9 @@ class Qp {
 
   // States. Commands and events of a QP wait while the other units carry out its orders.
   void command(const spec::QpCmd& cmd);
+  /// Answers the QP's command with in_progress, if it has not begun or is a modify_qp to error that
+  /// waits (decision 6). Returns false for any other command.
+  bool give_up(uint16_t qpn);
   void ack(Peer peer, uint16_t qpn);
   void qp_error(const spec::QpError& error);
   void llp_event(const spec::LlpEvent& event);
@@ -214,9 +217,10 @@ class Qp {
     bool fin = false;   // the peer's FIN has arrived: a Read would get no response
     // The send queue is empty; rdmap reports when no Read of the peer is left.
     bool asked = false;
-    bool half_closed = false;  // rdmap has reported it: our FIN is ordered
-    bool term_seen = false;    // a Terminate was sent before rdmap reported the cause
-    bool answer_due = false;   // the driver waits for the end of the flush
+    bool half_closed = false;   // rdmap has reported it: our FIN is ordered
+    bool term_seen = false;     // a Terminate was sent before rdmap reported the cause
+    bool answer_due = false;    // the driver waits for the end of the flush
+    bool is_asked_for = false;  // by a command: its end is no event
     bool retired_done = false;
     spec::Cause cause{};
     bool has_peer_term = false;

@@ -25,6 +25,18 @@ void Qp::command(const spec::QpCmd& cmd) {
   decide(qpn);
 }
 
+bool Qp::give_up(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  const bool starts = c.command && c.command->opcode == AdminOpcode::kModifyQp &&
+                      spec::AdminModifyArgs::unpack(c.command->args).to_state ==
+                          static_cast<uint8_t>(QpState::kRts);
+  const bool begins = c.command && !starts;
+  if (begins) c.command.reset();
+  if (!begins && !std::exchange(c.answer_due, false)) return false;
+  out_.qp_cmd_rsp({.status = AdminStatus::kInProgress, .result = {}});
+  return true;
+}
+
 void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
   Ctx& c = ctx_[qpn];
   const bool rests = c.state == QpState::kIdle || c.state == QpState::kError;
@@ -146,7 +158,7 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
       return AdminStatus::kOk;
     case QpState::kError:
       if (c.state == QpState::kError) return AdminStatus::kOk;
-      c.answer_due = true;
+      c.answer_due = c.is_asked_for = true;
       if (c.state == QpState::kIdle) {
         drain(qpn);
       } else {
@@ -460,11 +472,8 @@ void Qp::entered_error(uint16_t qpn) {
   c.state = QpState::kError;
   c.phase = Ctx::Phase::kSteady;
   for (uint32_t i = 0; i < sq_prefetch_; ++i) prefetch_[size_t{qpn} * sq_prefetch_ + i] = {};
-  if (std::exchange(c.answer_due, false)) {
-    out_.qp_cmd_rsp({});
-  } else {
-    out_.qp_async({qpn});
-  }
+  if (std::exchange(c.answer_due, false)) out_.qp_cmd_rsp({});
+  if (!std::exchange(c.is_asked_for, false)) out_.qp_async({qpn});
   decide(qpn);
 }
 

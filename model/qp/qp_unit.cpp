@@ -235,16 +235,26 @@ void QpUnit::step_ctl() {
       break;
     }
     const Control c = control.pop();
-    if (const auto* cmd = std::get_if<spec::QpCmd>(&c)) qp_.command(*cmd);
+    if (const auto* cmd = std::get_if<spec::QpCmd>(&c)) command(*cmd);
     if (const auto* ack = std::get_if<Ack>(&c)) qp_.ack(ack->peer, ack->qpn);
     if (const auto* error = std::get_if<spec::QpError>(&c)) qp_.qp_error(*error);
     if (const auto* event = std::get_if<spec::LlpEvent>(&c)) qp_.llp_event(*event);
     if (const auto* fault = std::get_if<spec::CqFault>(&c)) qp_.cq_fault(*fault);
   }
   rq_ready_o();  // a stopped QP has no receive WQE to wait for
+  if (commanded_ && u_.now() >= commanded_->late) (void)qp_.give_up(commanded_->qpn);
 }
 
-void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { qp_cmd_rsp_o.push(rsp, u_.now()); }
+void QpUnit::command(const spec::QpCmd& cmd) {
+  commanded_ = {static_cast<uint16_t>(cmd.object), u_.now() + spec::kCommandPatience};
+  qp_.command(cmd);
+  if (commanded_) ctl_.wake(commanded_->late);
+}
+
+void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) {
+  commanded_.reset();
+  qp_cmd_rsp_o.push(rsp, u_.now());
+}
 void QpUnit::cqe_req(const spec::CqeReq& cqe) {
   meter_.busy(1);
   u_.pass(Stream::kCqeReq, cqe_at_);

@@ -1,6 +1,7 @@
 // qp in the timed model: fetch, issue, retirement, control.
 #pragma once
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -77,6 +78,7 @@ class QpUnit final : private Qp::Out {
   void pass();
   void step_retire();
   void step_ctl();
+  void command(const spec::QpCmd& cmd);
   /// An acknowledgement of ddp waits until qp has received all slots that ddp freed for that QP.
   bool waits(const Control& c) const {
     const auto* ack = std::get_if<Ack>(&c);
@@ -101,6 +103,11 @@ class QpUnit final : private Qp::Out {
   Queue<spec::SqSlotFree> frees_;
   std::vector<uint8_t> freed_;  // by QP: entries in frees_
   Ring<Look> looks_;
+  struct Commanded {  // admin waits for the answer
+    uint16_t qpn = 0;
+    Cycle late = 0;  // from then on in_progress
+  };
+  std::optional<Commanded> commanded_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
   std::vector<Cycle> held_;   // by QP: end of its visit of qp_parse
   uint32_t visit_left_ = 0;   // WQEs of last_issue_ that its visit may still issue

@@ -201,8 +201,9 @@ spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
     rsp.status = AdminStatus::kInProgress;
     return rsp;
   }
-  spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
-      rsp.result);
+  spec::AdminDestroyMrResult{
+      .stag = e.stag, .pd = e.pd, .slot = static_cast<uint16_t>(&e - entries_.data())}
+      .pack(rsp.result);
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
   e.valid = e.closing = e.invalidated = e.fast = false;
   e.window = 0;

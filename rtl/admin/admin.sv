@@ -2,7 +2,7 @@
 // time, and writes a response to each.
 //
 //   admin_doorbell --> [ admin_ring ] --> [ admin_exec ] --> qp, cq, tpt, llp_if: *_cmd
-//                        |    ^             |  |  \--> [ admin_tables ]
+//                        |    ^             |  |  \--> [ admin_tables ] [ admin_ranges ]
 //                  admin_rd  admin_wr       |  +--> [ admin_pages ] --> pbl_wr
 //                                           +-----> [ admin_bytes ] <--> raw_tx, raw_rx
 //
@@ -101,7 +101,9 @@ module admin (
   logic [1:0] unit;
   iwarp_pkg::cmd_t     unit_cmd;
   iwarp_pkg::cmd_rsp_t unit_rsp;
-  logic pages_start, pages_done, load, send, drop, store, bytes_done, bytes_failed;
+  logic pages_start, pages_continue, kept_turned_away, kept_forget, kept, kept_same, kept_old;
+  logic [15:0] kept_slot;
+  logic pages_done, load, send, drop, store, bytes_done, bytes_failed;
   logic [15:0] stored;
   iwarp_pkg::admin_status_e pages_status;
   admin_exec u_exec (
@@ -109,7 +111,9 @@ module admin (
     .rsp_valid_o(rsp_valid), .rsp_ready_i(rsp_ready), .rsp_o(rsp),
     .unit_valid_o(unit_valid), .unit_ready_i(unit_ready), .unit_o(unit), .unit_cmd_o(unit_cmd),
     .unit_rsp_valid_i(unit_rsp_valid), .unit_rsp_ready_o(unit_rsp_ready), .unit_rsp_i(unit_rsp),
-    .pages_start_o(pages_start), .pages_done_i(pages_done), .pages_status_i(pages_status), .cmd_o(cmd),
+    .pages_start_o(pages_start), .pages_continue_o(pages_continue), .pages_done_i(pages_done), .pages_status_i(pages_status),
+    .kept_turned_away_o(kept_turned_away), .kept_forget_o(kept_forget), .kept_i(kept), .kept_same_i(kept_same),
+    .kept_old_i(kept_old), .kept_slot_i(kept_slot), .cmd_o(cmd),
     .load_o(load), .send_o(send), .drop_o(drop), .store_o(store), .bytes_done_i(bytes_done), .bytes_failed_i(bytes_failed),
     .stored_i(stored)
   );
@@ -150,8 +154,10 @@ module admin (
   iwarp_pkg::admin_mr_args_t mr;
   assign mr = cmd.args;
   admin_pages u_pages (
-    .clk_i, .rst_ni, .start_i(pages_start), .list_i(mr.page_list), .pages_i(mr.pages[21:0]), .pbl_base_i(mr.pbl_base),
+    .clk_i, .rst_ni, .start_i(pages_start), .continue_i(pages_continue), .list_i(mr.page_list), .pages_i(mr.pages[21:0]), .pbl_base_i(mr.pbl_base),
     .log_page_i(mr.log_page[4:0]), .done_o(pages_done), .status_o(pages_status),
+    .slot_i(cmd.object[15:0]), .turned_away_i(kept_turned_away), .forget_i(kept_forget), .kept_o(kept), .kept_same_o(kept_same),
+    .kept_old_o(kept_old), .kept_slot_o(kept_slot),
     .rd_valid_o(pages_rd), .rd_ready_i(admin_rd_req_ready_i), .rd_o(pages_req),
     .hdr_valid_i(admin_rd_hdr_valid_i), .hdr_status_i(admin_rd_hdr_i.status), .hdr_ready_o(pages_hdr_ready),
     .beat_valid_i(admin_rd_valid_i), .beat_i(admin_rd_i), .beat_ready_o(pages_beat_ready),

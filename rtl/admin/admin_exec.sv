@@ -2,7 +2,8 @@
 // it to its unit, records the change.
 //
 //   command -> [ admin_judge ] -> read tables -> read the receive CQ -> exists? in use?
-//     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send)
+//     -> slot free? ranges free? page list (create_mr) / QP idle? ranges free? connection and bytes
+//        (modify_qp to rts, conn_send)
 //     -> unit's command -> its response
 //     -> create_qp: if one of its CQs has overrun, destroy the QP again
 //     -> destroy_qp, modify_qp to error: query cq; its response proves that the QP's completions
@@ -13,10 +14,14 @@
 //  1. No state changes before all possible checks have passed. If the unit refuses the command, the
 //     tables stay unchanged.
 //  2. A unit whose command would have to wait for traffic responds in_progress. admin_exec returns
-//     that status like a refusal (decision 6).
+//     that status like a refusal (decision 6). A long page list likewise (admin_pages).
+//  3. An object has its ranges (admin_ranges) from the check of a create_mr or modify_qp to rts
+//     until that command fails, or until destroy_mr or destroy_qp is answered ok. While a page list
+//     is kept (admin_pages), its slot has them; a command that takes its slot or its place releases
+//     them first.
 // Latency: about 10 cycles plus the unit's time. One command at a time.
 // Back-pressure: waits for the unit, for admin_pages and admin_bytes, and for admin_ring.
-// Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on
+// Siblings: admin_tables, admin_ranges, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on
 // the unit: commands to units and their responses are ports of admin, and one command at a time
 // passes between admin_ring and this leaf.
 `include "rnic_assert.svh"
@@ -41,8 +46,16 @@ module admin_exec (
   input  iwarp_pkg::cmd_rsp_t unit_rsp_i,
   // page list
   output logic pages_start_o,
+  output logic pages_continue_o,
   input  logic pages_done_i,
   input  iwarp_pkg::admin_status_e pages_status_i,
+  // the page list that waits for its next create_mr
+  output logic kept_turned_away_o,
+  output logic kept_forget_o,
+  input  logic kept_i,
+  input  logic kept_same_i,
+  input  logic kept_old_i,
+  input  logic [15:0] kept_slot_i,
   output iwarp_pkg::admin_cmd_t cmd_o,       // the current command, for admin_pages and admin_bytes
   // bytes
   output logic load_o,
@@ -60,6 +73,8 @@ module admin_exec (
     StIdle, StJudge,
     StRead1, StGot1, StRead2, StGot2,      // tables
     StIsFree, StIsFreeRsp,                 // create_mr: checks that its slot is free
+    StPlan,                                // create_mr: begins, continues, or waits for another's list
+    StClaim, StRelease,                    // ranges of page-list entries, IRD and ORD slots
     StPages,                               // page list
     StIsIdle, StIsIdleRsp,                 // modify to rts: the QP's state
     StConn, StConnRsp,                     // modify to rts, conn_send: the connection
@@ -85,14 +100,14 @@ module admin_exec (
   iwarp_pkg::admin_mr_args_t     mr;
   iwarp_pkg::admin_qp_result_t   qp_result;
   iwarp_pkg::admin_cq_result_t   cq_result;
-  iwarp_pkg::admin_mr_result_t   mr_result;
+  iwarp_pkg::admin_destroy_mr_result_t destroyed;
   assign ring      = cmd_q.args;
   assign qp        = cmd_q.args;
   assign mod       = cmd_q.args;
   assign mr        = cmd_q.args;
   assign qp_result = unit_rsp_i.result;
   assign cq_result = unit_rsp_i.result;
-  assign mr_result = result_q;
+  assign destroyed = result_q;
   assign cmd_o     = cmd_q;
 
   logic refs_ok, args_ok;
@@ -140,7 +155,29 @@ module admin_exec (
     .pd_we_i(pd_we), .eq_we_i(eq_we), .cq_we_i(cq_we), .qp_we_i(qp_we), .exists_i(exists_w), .uses_i(uses_w), .cq_eq_i(cq_eq_w),
     .qp_refs_i(qp_refs_w)
   );
-  assign ready_o = !tables_busy;
+  assign ready_o = !tables_busy && !ranges_busy;
+
+  // --- ranges
+  logic ranges_busy, ranges_start, ranges_done, ranges_refused, ranging, started_q, claimed_q, old_q, has_list, is_long, is_kept_slot;
+  logic gives_back;
+  assign has_list     = !mr.fast && mr.window == '0;
+  assign is_long      = mr.pages > 32'd64;
+  assign is_kept_slot = kept_i && kept_slot_i == cmd_q.object[15:0];
+  assign ranging      = state_q == StClaim || state_q == StRelease;
+  assign ranges_start = ranging && !started_q;
+  admin_ranges u_ranges (
+    .clk_i, .rst_ni, .busy_o(ranges_busy), .start_i(ranges_start), .release_i(state_q == StRelease), .is_qp_i(is_qp),
+    .object_i(old_q ? kept_slot_i : op == iwarp_pkg::CmdDestroyMr ? destroyed.slot : cmd_q.object[15:0]),
+    .first_base_i(is_qp ? 32'(mod.ird_base) : mr.pbl_base), .first_count_i(is_qp ? 32'(mod.ird) : mr.pages),
+    .second_base_i(mod.ord_base), .second_count_i(is_qp ? 16'(mod.ord) : 16'd0), .done_o(ranges_done), .refused_o(ranges_refused)
+  );
+  // StPlan: of a create_mr, when a list is kept
+  logic plan_continue, plan_release, plan_wait;
+  assign plan_continue = has_list && kept_same_i;
+  assign plan_release  = !plan_continue && (is_kept_slot || (kept_i && is_long && has_list && kept_old_i));
+  assign plan_wait     = !plan_continue && !plan_release && kept_i && is_long && has_list;
+  // A command that failed after its claim. (A list that waits keeps its own.)
+  assign gives_back = claimed_q && status_q != iwarp_pkg::AdmOk;
 
   // First read: the object, and the objects that the arguments name. Second: the receive CQ, the SRQ.
   logic first_pd_q, first_eq_q, first_cq_q, first_qp_q, first_used_q;
@@ -241,7 +278,7 @@ module admin_exec (
       iwarp_pkg::CmdDestroyMr: begin
         on_pd     = 1'b1;
         sub       = 1'b1;
-        change_at = mr_result.pd;
+        change_at = destroyed.pd;
       end
       default: ;
     endcase
@@ -310,7 +347,7 @@ module admin_exec (
     case (state_q)
       StIdle: begin
         status_d = iwarp_pkg::AdmOk;
-        if (cmd_valid_i && !tables_busy) state_d = StJudge;
+        if (cmd_ready_o && cmd_valid_i) state_d = StJudge;
       end
       StJudge: begin
         status_d = judged;
@@ -330,13 +367,27 @@ module admin_exec (
       StIsFree: if (unit_ready_i) state_d = StIsFreeRsp;
       StIsFreeRsp: begin
         if (unit_rsp_valid_i) begin
-          state_d = mr.fast || mr.window != '0 ? StUnit : StPages;
+          state_d = StPlan;
           if (unit_rsp_i.status != iwarp_pkg::AdmNotFound) begin
             status_d = refused ? unit_rsp_i.status : iwarp_pkg::AdmExists;
             state_d  = StAnswer;
           end
         end
       end
+      StPlan: begin
+        state_d = plan_continue ? StPages : plan_release ? StRelease : plan_wait ? StAnswer : StClaim;
+        if (plan_wait) status_d = iwarp_pkg::AdmInProgress;
+      end
+      StClaim: begin
+        if (ranges_done) begin
+          state_d = is_qp ? StConn : has_list ? StPages : StUnit;
+          if (ranges_refused) begin
+            status_d = iwarp_pkg::AdmInUse;
+            state_d  = StAnswer;
+          end
+        end
+      end
+      StRelease: if (ranges_done) state_d = old_q ? StClaim : gives_back ? StAnswer : StChange;
       StPages: begin
         if (pages_done_i) begin
           status_d = pages_status_i;
@@ -346,7 +397,7 @@ module admin_exec (
       StIsIdle: if (unit_ready_i) state_d = StIsIdleRsp;
       StIsIdleRsp: begin
         if (unit_rsp_valid_i) begin
-          state_d = StConn;
+          state_d = StClaim;
           if (refused || qp_result.state != iwarp_pkg::QpsIdle) begin
             status_d = refused ? unit_rsp_i.status : iwarp_pkg::AdmBadState;
             state_d  = StAnswer;
@@ -376,8 +427,9 @@ module admin_exec (
           else if (op == iwarp_pkg::CmdConnGive)                                  state_d = StStore;
           else if (op == iwarp_pkg::CmdCreateQp)                                  state_d = StCq;
           else if (ends_qp)                                                       state_d = StBehind;
-          else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq || op == iwarp_pkg::CmdCreateMr ||
-                   op == iwarp_pkg::CmdDestroyMr)                                 state_d = StChange;
+          else if (op == iwarp_pkg::CmdDestroyMr)                                 state_d = StRelease;
+          else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq || op == iwarp_pkg::CmdCreateMr)
+                                                                                  state_d = StChange;
           else                                                                    state_d = StAnswer;
         end
       end
@@ -392,9 +444,9 @@ module admin_exec (
         end
       end
       StUndo:    if (unit_ready_i) state_d = StUndoRsp;
-      StUndoRsp: if (unit_rsp_valid_i) state_d = StAnswer;
+      StUndoRsp: if (unit_rsp_valid_i) state_d = unit_rsp_i.status == iwarp_pkg::AdmInProgress ? StUndo : StAnswer;
       StBehind:    if (unit_ready_i) state_d = StBehindRsp;
-      StBehindRsp: if (unit_rsp_valid_i) state_d = is_destroy ? StChange : StAnswer;
+      StBehindRsp: if (unit_rsp_valid_i) state_d = is_destroy ? StRelease : StAnswer;
       StChange:      state_d = StChangeGot;
       StChangeGot:   state_d = StChangeWrite;
       StChangeWrite: state_d = change_last ? StAnswer : StChange;
@@ -405,7 +457,10 @@ module admin_exec (
           if (bytes_failed_i) status_d = iwarp_pkg::AdmBadState;
         end
       end
-      StAnswer:      if (rsp_ready_i) state_d = StIdle;
+      StAnswer: begin
+        if (gives_back)       state_d = StRelease;
+        else if (rsp_ready_i) state_d = StIdle;
+      end
       default:       state_d = StIdle;
     endcase
   end
@@ -421,7 +476,16 @@ module admin_exec (
       result_q <= '0;
       change_q <= '0;
       second_q <= 1'b0;
+      old_q    <= 1'b0;
     end
+    started_q <= ranging && !ranges_done;
+    if (state_q == StIdle)                                 claimed_q <= 1'b0;
+    else if (state_q == StClaim && ranges_done)            claimed_q <= !ranges_refused;
+    else if (state_q == StPlan && plan_continue)           claimed_q <= 1'b1;
+    else if (state_q == StRelease && ranges_done)          claimed_q <= 1'b0;
+    else if (state_q == StPages && pages_done_i && pages_status_i == iwarp_pkg::AdmInProgress) claimed_q <= 1'b0;
+    if (state_q == StPlan)                                 old_q <= plan_release;
+    else if (state_q == StRelease && ranges_done)          old_q <= 1'b0;
     if (state_q == StGot1) begin
       {first_pd_q, first_eq_q, first_cq_q, first_qp_q} <= {pd_exists, eq_exists, cq_exists, qp_exists};
       first_used_q <= first_uses;
@@ -436,8 +500,8 @@ module admin_exec (
     if (state_q == StCqRsp && unit_rsp_valid_i) second_q <= 1'b1;
   end
 
-  assign cmd_ready_o      = state_q == StIdle && !tables_busy;
-  assign rsp_valid_o      = state_q == StAnswer;
+  assign cmd_ready_o      = state_q == StIdle && ready_o;
+  assign rsp_valid_o      = state_q == StAnswer && !gives_back;
   assign rsp_o            = {status_q, result_q};
   assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle || state_q == StConn ||
                             state_q == StCq || state_q == StUndo || state_q == StBehind;
@@ -471,14 +535,18 @@ module admin_exec (
       if (to_rts) unit_cmd_o.object = {16'h0, mod.connection};
     end
   end
-  assign pages_start_o = state_q == StIsFreeRsp && state_d == StPages;
+  assign pages_continue_o   = state_q == StPlan;
+  assign pages_start_o      = (state_q == StPlan && plan_continue) ||
+                              (state_q == StClaim && ranges_done && !ranges_refused && !is_qp && has_list);
+  assign kept_turned_away_o = state_q == StPlan && plan_wait;
+  assign kept_forget_o      = state_q == StRelease && old_q && ranges_done;
   assign load_o        = state_q == StConnRsp && state_d == StLoad;
   assign send_o        = state_q == StSend;
   assign drop_o        = state_q == StDrop;
   assign store_o       = state_q == StStore;
 
   logic unused_bits;
-  assign unused_bits = ^{ring, qp, mr, mod, qp_result, cq_result, mr_result};
+  assign unused_bits = ^{ring, qp, mr, mod, qp_result, cq_result, destroyed};
 
   `RNIC_STREAM_STABLE(UnitStable_A, unit_valid_o, unit_ready_i, unit_cmd_o)
   `RNIC_ASSERT(UsesNotBelowZero_A, state_q != StChangeWrite || !sub || uses_now != '0)

@@ -55,11 +55,18 @@ module admin_ring (
   state_e state_d, state_q;
 
   logic [15:0] producer_q, index_q, ahead, mask;
-  logic [31:0] rsp_high;
+  // index_q in the ring, and its addresses, which follow index_q by one cycle: StIdle lies between a
+  // change and the use.
+  logic [15:0] index_d, entry_q;
+  logic [22:0] cmd_low_q;    // the part that the entry changes, with its carry
+  logic [21:0] rsp_low_q;
+  logic [41:0] cmd_high_q;   // the rest after a carry
+  logic [42:0] rsp_high_q;
   iwarp_pkg::admin_cmd_t cmd_q;
   iwarp_pkg::admin_rsp_t rsp;
   logic        bad_q;
   assign ahead = db_index_i - producer_q;
+  assign index_d = state_q == StAnswer && state_d == StIdle ? index_q + 16'd1 : index_q;
   assign mask  = ~(16'hffff << dev_cfg_i.admin_log_size);
 
   always_comb begin
@@ -82,12 +89,18 @@ module admin_ring (
     end else begin
       state_q <= state_d;
       if (db_valid_i && ahead < 16'h8000) producer_q <= db_index_i;
-      if (state_q == StAnswer && state_d == StIdle) index_q <= index_q + 16'd1;
+      index_q <= index_d;
     end
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StHeader) bad_q <= hdr_status_i != iwarp_pkg::RdOk;
     if (state_q == StBeat)   cmd_q <= beat_i;
+    entry_q  <= index_d & mask;
+    cmd_low_q <= {1'b0, dev_cfg_i.admin_cmd_base[21:0]} + {1'b0, entry_q, 6'h0};
+    rsp_low_q <= {1'b0, dev_cfg_i.admin_rsp_base[20:0]} + {1'b0, entry_q, 5'h0};
+    // of settings that do not change while admin is enabled
+    cmd_high_q <= dev_cfg_i.admin_cmd_base[63:22] + 42'd1;
+    rsp_high_q <= dev_cfg_i.admin_rsp_base[63:21] + 43'd1;
   end
 
   assign fatal_o     = state_q == StFatal;
@@ -98,9 +111,8 @@ module admin_ring (
   assign cmd_o       = cmd_q;
   assign rsp_ready_o = state_q == StAnswer && wr_ready_i;
   assign wr_valid_o  = state_q == StAnswer && rsp_valid_i;
-  assign rsp_high    = {11'h0, index_q & mask, 5'h0};
   always_comb begin
-    rd_o.address = dev_cfg_i.admin_cmd_base + {42'h0, index_q & mask, 6'h0};
+    rd_o.address = {cmd_low_q[22] ? cmd_high_q : dev_cfg_i.admin_cmd_base[63:22], cmd_low_q[21:0]};
     rd_o.length  = 13'd64;
     rsp          = '0;
     rsp.cookie   = cmd_q.cookie;
@@ -110,7 +122,7 @@ module admin_ring (
     rsp.result   = rsp_i.result;
     rsp.phase    = !(|(index_q & (mask + 16'd1)));
     wr_o         = '0;
-    wr_o.address = dev_cfg_i.admin_rsp_base + {32'h0, rsp_high};
+    wr_o.address = {rsp_low_q[21] ? rsp_high_q : dev_cfg_i.admin_rsp_base[63:21], rsp_low_q[20:0]};
     wr_o.length  = 7'd32;
     wr_o.data    = {256'h0, rsp};
   end

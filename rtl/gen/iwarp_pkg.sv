@@ -837,6 +837,16 @@ package iwarp_pkg;
     logic [31:0] stag;
   } admin_mr_result_t;
 
+  // Result of destroy_mr: what is free again.
+  //   architecture 6
+  localparam int unsigned AdminDestroyMrResultWidth = 128;
+  typedef struct packed {
+    logic [63:0] reserved0;
+    logic [15:0] slot;
+    logic [15:0] pd;
+    logic [31:0] stag;
+  } admin_destroy_mr_result_t;
+
   // A beat of any packet stream; streams marked `beat` have this form. error (with last): drop the
   // whole packet. keep: how many bytes are valid, 0 to 64, less than 64 only with last. Byte 0 in
   // data[7:0].
@@ -2592,13 +2602,15 @@ package iwarp_pkg;
     logic nothing_left;
   } qp_state_commit_t;
 
-  // A command of admin is answered.
+  // A command of admin is answered. waits: with in_progress. The command has then not begun, or is
+  // a modify_qp to error that goes on.
   //   architecture 10
   //   tap_qp_answer in u_qp.u_state; simulation only
-  localparam int unsigned QpAnswerCommitWidth = 17;
+  localparam int unsigned QpAnswerCommitWidth = 18;
   typedef struct packed {
     logic valid;
     logic [15:0] qpn;
+    logic waits;
   } qp_answer_commit_t;
 
   // What a Terminate says for a cause: {layer[3:0], etype[3:0], code[7:0], ddp_header, rdma_header}.

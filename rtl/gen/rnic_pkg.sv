@@ -192,6 +192,18 @@ package rnic_pkg;
   // Rights that exist so far; any other bit is bad_argument. architecture 6
   localparam logic [15:0] AccessMask = 16'h71f;
 
+  // Cycles after which qp answers in_progress to a command that has not begun or that ends a QP.
+  // decision 6
+  localparam logic [9:0] CommandPatience = 10'h200;
+
+  // Page-list entries that one create_mr reads. After them it answers in_progress; given again, it
+  // continues. decision 6
+  localparam logic [9:0] ListPart = 10'h200;
+
+  // Answers in_progress to other long page lists after which a list that its owner does not
+  // continue is given up. decision 6
+  localparam logic [6:0] ListPatience = 7'h40;
+
   // Place of the push window in a doorbell page. architecture 4 (Doorbell)
   localparam logic [11:0] PushOffset = 12'h100;
 

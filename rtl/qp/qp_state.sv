@@ -16,6 +16,11 @@
 // 2. A create_qp or create_srq waits until qp_cq_walk and qp_event are empty (news_idle_i): an event still there
 //    may be of an earlier life of the QP's number, or of its CQs' numbers.
 // 3. It never waits for anything that a peer can delay.
+// 4. A command holds up admin, and with it other users, for at most CommandPatience cycles (decision
+//    6): then the answer is in_progress if the command has not begun, or if it is a modify_qp to
+//    error that waits. The end of the QP goes on without its command. All other commands take a
+//    bounded number of cycles once begun. A modify_qp to rts always waits: admin has already sent
+//    its streaming bytes. (Its query_qp, before them, waits in its place.)
 //
 // Waits for the units that it stops and for what those wait for (cq, place_done), and for host_if
 // to purge. qp_event collects events meanwhile.
@@ -137,17 +142,20 @@ module qp_state #(
   logic [7:0]       status_q, status_new, cause_q, cause_new;
   logic [15:0]      sq_q, rq_q;
   logic             step_done, begun, waits;
+  logic             mine, ends, cmd_done, give_up_q;
+  logic [9:0]       waited_q, worked_q;
   logic [SlotW-1:0] slot_q;
   logic [7:0]       wr_status_q;
 
   stream_reg #(.Width(iwarp_pkg::QpCmdWidth)) u_cmd (
     .clk_i, .rst_ni, .valid_i(qp_cmd_valid_i), .ready_o(qp_cmd_ready_o), .data_i(qp_cmd_i),
-    .valid_o(cmd_valid), .ready_i(step_done && step_q[Answer]), .data_o(cmd)
+    .valid_o(cmd_valid), .ready_i(cmd_done), .data_o(cmd)
   );
+  assign cmd_done = qp_cmd_rsp_valid_o && qp_cmd_rsp_ready_i;
 
   assign in_range   = cmd.object < 32'(rnic_pkg::NumQps);
   assign take_event = state_q == StIdle && !clear_busy_i && event_valid_i;
-  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid &&
+  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid && !give_up_q &&
                       ((cmd.opcode != iwarp_pkg::CmdCreateQp && cmd.opcode != iwarp_pkg::CmdCreateSrq) || news_idle_i);
   assign event_ready_o = state_q == StDecide && !is_cmd_q;
 
@@ -193,6 +201,34 @@ module qp_state #(
                     ((step_q[Mark] || step_q[Look] || step_q[Flush]) && ret_rsp_valid_i);
   assign step_done = (state_q == StDo && begun && !waits) || (state_q == StWait && answered);
 
+  // --- patience: the answer in_progress
+  // mine: the command is the one in execution. Its steps hold no Answer once it is given up.
+  // A command that finds an end that already takes long is answered at once, so that the driver may
+  // repeat it often.
+  logic late, slow, give_up, end_waits, starts;
+  iwarp_pkg::admin_modify_args_t modify_args;
+  assign modify_args = cmd.args;
+  assign mine      = is_cmd_q && state_q != StIdle;
+  assign late      = waited_q == rnic_pkg::CommandPatience;
+  assign slow      = worked_q == rnic_pkg::CommandPatience && state_q != StIdle;
+  assign end_waits = mine && ends && state_q == StWait && !answered;
+  assign give_up   = cmd_valid && !give_up_q && ((!mine && !take_cmd && !starts && (late || slow)) || (end_waits && late));
+  assign starts    = cmd.opcode == iwarp_pkg::CmdModifyQp && modify_args.to_state == 8'(iwarp_pkg::QpsRts);
+  assign ends      = cmd.opcode == iwarp_pkg::CmdModifyQp && modify_args.to_state == 8'(iwarp_pkg::QpsError);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      give_up_q <= 1'b0;
+      waited_q  <= '0;
+      worked_q  <= '0;
+    end else begin
+      give_up_q <= give_up || (give_up_q && !cmd_done);
+      if (!cmd_valid || cmd_done) waited_q <= '0;
+      else if (!late)             waited_q <= waited_q + 10'd1;
+      if (state_q == StIdle)                               worked_q <= '0;
+      else if (worked_q != rnic_pkg::CommandPatience) worked_q <= worked_q + 10'd1;
+    end
+  end
+
   always_comb begin
     state_d = state_q;
     unique case (state_q)
@@ -229,6 +265,10 @@ module qp_state #(
       status_q <= status_new;
     end else if (step_done) begin
       steps_q <= steps_q & ~step_q;
+    end
+    if (give_up && mine) begin
+      is_cmd_q        <= 1'b0;
+      steps_q[Answer] <= 1'b0;
     end
     if (state_q == StStep) step_q <= next_step;
     if (state_q == StWait && ret_rsp_valid_i) begin
@@ -283,7 +323,7 @@ module qp_state #(
   assign limit_args      = cmd.args;
   assign limit_valid_o   = doing && step_q[Limit];
   assign limit_o         = limit_args.limit;
-  assign unused_limit    = ^{limit_args.reserved0, limit_args.reserved1, limit_args.reserved2};
+  assign unused_limit    = ^{limit_args.reserved0, limit_args.reserved1, limit_args.reserved2, modify_args};
   assign barrier_valid_o = doing ? {step_q[BarRq], step_q[BarFetch], step_q[Barrier]} : 3'b000;
 
   assign ret_req_valid_o  = doing && (step_q[Mark] || step_q[Look] || step_q[Flush]);
@@ -306,9 +346,13 @@ module qp_state #(
 
   logic [127:0] result;
   assign result = {64'd0, rq_q, sq_q, peer_term, cause, 3'd0, drained, has_peer_term, st};
-  assign qp_cmd_rsp_valid_o = doing && step_q[Answer];
-  assign qp_cmd_rsp_o       = {status_q, cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk ? result : 128'd0};
+  assign qp_cmd_rsp_valid_o = (doing && step_q[Answer]) || give_up_q;
+  assign qp_cmd_rsp_o       = give_up_q ? {iwarp_pkg::AdmInProgress, 128'd0}
+                            : {status_q, cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk ? result : 128'd0};
 
+  `RNIC_ASSERT(OneAnswer_A, !(give_up_q && doing && step_q[Answer]))
+  `RNIC_COVER(EndWaits_C, end_waits && give_up)
+  `RNIC_COVER(CommandWaits_C, !mine && give_up)
   `RNIC_STREAM_STABLE(RspStable_A, qp_cmd_rsp_valid_o, qp_cmd_rsp_ready_i, qp_cmd_rsp_o)
   `RNIC_STREAM_STABLE(FaultStable_A, qp_fault_valid_o, qp_fault_ready_i, qp_fault_o)
   `RNIC_STREAM_STABLE(AsyncStable_A, qp_async_valid_o, qp_async_ready_i, qp_async_o)
@@ -320,5 +364,5 @@ module qp_state #(
                          is_cmd_q ? cmd.object[15:0] : 16'(qpn_q), is_cmd_q ? 7'd0 : bits_q,
                          !is_cmd_q && bits_q[0] && event_error_i.cause == iwarp_pkg::CauseNone};
   iwarp_pkg::qp_answer_commit_t tap_qp_answer /*verilator public_flat_rd*/;
-  assign tap_qp_answer = {qp_cmd_rsp_valid_o && qp_cmd_rsp_ready_i, cmd.object[15:0]};
+  assign tap_qp_answer = {cmd_done, cmd.object[15:0], give_up_q};
 endmodule

@@ -419,11 +419,19 @@ module tpt_update #(
         find_o.rights = find_o.rights | rnic_pkg::AccessLocalWrite;
     end
   end
+  iwarp_pkg::admin_destroy_mr_result_t destroyed;
+  always_comb begin
+    destroyed      = '0;
+    destroyed.stag = result_q.stag;
+    destroyed.pd   = result_q.pd;
+    if (status_q == iwarp_pkg::AdmOk) destroyed.slot = 16'(slot_q);
+  end
   assign rsp_valid_o  = state_q == StAnswer;
   always_comb begin
     rsp_o        = '0;
     rsp_o.status = status_q;
     rsp_o.result = result_q;
+    if (cmd_q.opcode == iwarp_pkg::CmdDestroyMr) rsp_o.result = destroyed;
   end
 
   // The table is cleared with the slots. An entry is valid only between its create and its destroy.

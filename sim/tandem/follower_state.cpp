@@ -46,23 +46,52 @@ void Steps::qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) {
   }
 }
 
-void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) {
-  answers_.push_back(commanded_);
-  admin_.answer(rsp);
-}
+// admin gets the answer when the RTL gives it: the RTL may still give up the command until then.
+void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { answers_.push_back({commanded_, rsp}); }
 
 void Steps::step(const spec::QpAnswerCommit& c) {
+  if (c.waits != 0 && !give_up(c.qpn)) return;
   if (answers_.empty())
     return tally_.differ(
         "qp_answer: QP {}: RTL answers a command; the model's QP has not done it: {}", c.qpn,
         qp_.waiting_for());
-  if (answers_.front() != c.qpn)
+  if (answers_.front().qpn != c.qpn)
     return tally_.differ("qp_answer: RTL answers a command to QP {}; model one to QP {}", c.qpn,
-                         answers_.front());
+                         answers_.front().qpn);
   if (!purges_.empty())
     return tally_.differ("qp_answer: QP {}: RTL answers destroy_qp before push_purge", c.qpn);
+  const spec::QpCmdRsp rsp = answers_.front().rsp;
   answers_.pop_front();
   if (c.qpn < qps_.size()) qps_[c.qpn].is_changing = false;
+  admin_.answer(rsp);
+}
+
+/// The RTL answers in_progress: the command has not begun, or the end of its QP goes on without it.
+bool Steps::give_up(uint16_t qpn) {
+  constexpr spec::QpCmdRsp kGivenUp{.status = spec::AdminStatus::kInProgress, .result = {}};
+  const auto modifies_to = [](const spec::QpCmd& cmd, spec::QpState to) {
+    return cmd.opcode == spec::AdminOpcode::kModifyQp &&
+           spec::AdminModifyArgs::unpack(cmd.args).to_state == static_cast<uint8_t>(to);
+  };
+  auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kQp)];
+  const bool begun = waiting.empty();
+  const spec::QpCmd cmd = begun ? begun_ : waiting.front();
+  if (static_cast<uint16_t>(cmd.object) != qpn ||
+      (begun ? !modifies_to(cmd, spec::QpState::kError) : modifies_to(cmd, spec::QpState::kRts))) {
+    tally_.differ("qp_answer: QP {}: RTL answers in_progress; model has {} {}, {}", qpn,
+                  to_string(cmd.opcode), cmd.object, begun ? "begun" : "not begun");
+    return false;
+  }
+  if (!begun) {
+    waiting.pop_front();
+    answers_.push_back({qpn, kGivenUp});
+  } else if (answers_.empty()) {
+    commanded_ = qpn;
+    (void)qp_.give_up(qpn);
+  } else {
+    answers_.front().rsp = kGivenUp;  // the model has just done it
+  }
+  return true;
 }
 
 // --- decisions
@@ -119,6 +148,7 @@ void Steps::step(const spec::QpStateCommit& c) {
 void Steps::command_now(const spec::QpCmd& cmd) {
   const auto qpn = static_cast<uint16_t>(cmd.object);
   commanded_ = qpn;
+  begun_ = cmd;
   if (cmd.opcode == spec::AdminOpcode::kCreateQp) {
     const auto a = spec::AdminQpArgs::unpack(cmd.args);
     log_.forget(Client::kSqFetch, a.sq_base, uint64_t{64} << a.log_sq);

@@ -103,6 +103,7 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpDoorbellCommit& c);
   void step(const spec::QpStateCommit& c);
   void step(const spec::QpAnswerCommit& c);
+  bool give_up(uint16_t qpn);
   void settle();  // after each commit: acknowledgements, which no commit reports
 
   std::string left(bool at_end) const;
@@ -389,8 +390,13 @@ class Steps final : private model::HostIf::Out,
   std::optional<model::MemRead> admin_read_;       // admin -> host_if
   std::array<std::deque<spec::Cmd>, 4> commands_;  // admin -> unit
   bool starting_ = false;                          // admin's current command starts a QP
-  std::deque<uint16_t> answers_;  // qp -> admin: QPs that the model has answered, the RTL not yet
+  struct QpAnswer {
+    uint16_t qpn = 0;
+    spec::QpCmdRsp rsp;
+  };
+  std::deque<QpAnswer> answers_;  // qp -> admin: the model has answered, the RTL not yet
   uint16_t commanded_ = 0;        // the QP of the last command
+  spec::QpCmd begun_;             // the last command that the RTL began
   std::deque<std::function<void()>> after_answer_;  // effects after admin's response is written
   bool quiet_cq_ = false;                           // its response was given already
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit

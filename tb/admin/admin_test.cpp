@@ -335,7 +335,10 @@ TYPED_TEST(AdminTest, RegionArguments) {
   bound.qpn = static_cast<uint16_t>(this->sizes.num_qps - 1);
   bound.rights |= spec::kAccessRemoteInvalidate;
   uint32_t slot = 8;
-  auto ok = [&](AdminMrArgs a) { this->must(Op::kCreateMr, slot++, a); };
+  auto ok = [&](AdminMrArgs a) {
+    const auto made = this->must(Op::kCreateMr, slot++, a);
+    this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
+  };
   ok(good);
   ok(bound);
   // No peer may invalidate a region that has windows.
@@ -443,7 +446,7 @@ TYPED_TEST(AdminTest, PageLists) {
     this->start(pace);
     this->must(Op::kCreatePd, 1);
     uint32_t slot = 0;
-    for (uint32_t n : {1U, 7U, 8U, 9U, 64U, 65U, 128U, 200U, 513U}) {
+    for (uint32_t n : {1U, 7U, 8U, 9U, 64U, 65U, 128U, 200U, 256U}) {
       const uint8_t log_page = n % 2 == 0 ? 21 : 12;
       const uint64_t list = 0x8000'0000 - 24 + 0x10'0000 * n;  // across a 4 KiB boundary
       const auto a = this->region(1, n, log_page, list);
@@ -816,7 +819,12 @@ TYPED_TEST(AdminTest, ModifyToRts) {
           EXPECT_EQ(r.second, data);
         }
       };
+      auto again = [&] {  // the QP that was started has its IRD and ORD slots
+        this->must(Op::kDestroyQp, 4);
+        this->must(Op::kCreateQp, 4, this->qp(1, 2, 3));
+      };
       check(Status::kOk, all);
+      again();
       this->refuse[W::kQp] = {Status::kNotFound};
       const auto s = this->command(Op::kModifyQp, 4, args).status;
       EXPECT_NE(s, Status::kOk);
@@ -839,6 +847,7 @@ TYPED_TEST(AdminTest, ModifyToRts) {
         this->mem.mend();
       }
       check(Status::kOk, all);  // no state of a failed command is left
+      again();
     }
   });
 }

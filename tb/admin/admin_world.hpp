@@ -101,8 +101,9 @@ class AdminWorld : public testing::Test {
   std::map<uint32_t, spec::QpState> qp_state;
   std::set<uint32_t> overrun;                                 // CQs
   std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
-  Bytes waiting;                                              // the bytes that conn_give returns
-  bool give_ends = false;                                     // the connection ends first
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> lists;  // STag: page-list entries: first, count
+  Bytes waiting;                                            // the bytes that conn_give returns
+  bool give_ends = false;                                   // the connection ends first
   std::optional<spec::CmdRsp> last_answer;
 
   void start(Pace pace, unsigned log = 3) {
@@ -112,7 +113,7 @@ class AdminWorld : public testing::Test {
     index = 0;
     for (auto& r : refuse) r.clear();
     answer_question.reset();
-    qp_state.clear(), regions.clear(), overrun.clear();
+    qp_state.clear(), regions.clear(), lists.clear(), overrun.clear();
     ref = {};
     forget();
     on_read = nullptr;
@@ -150,6 +151,7 @@ class AdminWorld : public testing::Test {
         EXPECT_FALSE(slot_used(c.object)) << "the slot had been asked about";
         const auto stag = u32(rng.next());
         regions[stag] = {c.object, a.pd};
+        lists[stag] = {a.pbl_base, a.pages};
         spec::AdminMrResult{.stag = stag, .pd = a.pd}.pack(rsp.result);
         break;
       }
@@ -157,9 +159,15 @@ class AdminWorld : public testing::Test {
       case Op::kDestroyMr: {
         const auto r = regions.find(c.object);
         if (r == regions.end()) return {.status = Status::kNotFound};
-        spec::AdminMrResult{.stag = c.object, .pd = r->second.second, .length = rng.next()}.pack(
-            rsp.result);
-        if (c.opcode == Op::kDestroyMr) regions.erase(r);
+        const auto [slot, pd] = r->second;
+        if (c.opcode == Op::kDestroyMr) {
+          spec::AdminDestroyMrResult{.stag = c.object, .pd = pd, .slot = u16(slot)}.pack(
+              rsp.result);
+          regions.erase(r);
+          lists.erase(c.object);
+        } else {
+          spec::AdminMrResult{.stag = c.object, .pd = pd, .length = rng.next()}.pack(rsp.result);
+        }
         break;
       }
       case Op::kConnGive:
@@ -407,9 +415,24 @@ class AdminWorld : public testing::Test {
     a.has_srq = 1, a.srq = number;
     return a;
   }
+  /// Page-list entries that no region has, from some random one on.
+  uint32_t free_entries(uint32_t count) {
+    const auto first = u32(rng.below(sizes.num_pbl));
+    for (uint32_t i = 0; i < sizes.num_pbl; i++) {
+      const uint32_t at = (first + i) % sizes.num_pbl;
+      if (at + count > sizes.num_pbl) continue;
+      if (std::none_of(lists.begin(), lists.end(), [&](const auto& l) {
+            const auto [base, n] = l.second;
+            return base < at + count && at < base + n;
+          }))
+        return at;
+    }
+    ADD_FAILURE() << "no " << count << " entries are free";
+    return 0;
+  }
   /// A region of whole pages with its list in memory.
   spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12,
-                           uint64_t list = kBuffer) {
+                           uint64_t list = kBuffer, std::optional<uint32_t> pbl_base = {}) {
     Bytes b;
     for (uint32_t i = 0; i < pages; i++) {
       const uint64_t page = rng.next() >> log_page << log_page;
@@ -422,7 +445,7 @@ class AdminWorld : public testing::Test {
             .rights = 7,
             .base_to = rng.next(),
             .length = uint64_t{pages} << log_page,
-            .pbl_base = 17,
+            .pbl_base = pbl_base ? *pbl_base : free_entries(pages),
             .page_list = list,
             .pages = pages};
   }

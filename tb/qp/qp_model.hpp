@@ -65,6 +65,7 @@ struct QpModelDut : PacedDut {
         std::make_unique<model::Qp>(kMinimum ? spec::Sizes::minimum() : spec::Sizes{}, keys_, out_);
     looks_.clear();
     news_.clear();
+    commanded_.reset();
     issued_.reset();
     bad_doorbells = 0;
   }
@@ -80,7 +81,10 @@ struct QpModelDut : PacedDut {
   using Peer = model::Qp::Peer;
   struct Out final : model::Qp::Out {
     explicit Out(QpModelDut& dut) : d(dut) {}
-    void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override { d.qp_cmd_rsp.push(rsp); }
+    void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override {
+      d.commanded_.reset();
+      d.qp_cmd_rsp.push(rsp);
+    }
     void qp_ctl(Peer peer, const spec::QpCtlLlp& ctl) override {
       switch (peer) {
         case Peer::kMpa:
@@ -192,7 +196,14 @@ struct QpModelDut : PacedDut {
     const auto take = [this](auto& in, auto what) {
       if (in.offers()) news_.push_back([this, what, item = in.pop()] { (*qp_.*what)(item); });
     };
-    take(qp_cmd, &model::Qp::command);
+    if (commanded_ && ++commanded_->waited >= spec::kCommandPatience)
+      (void)qp_->give_up(commanded_->qpn);
+    if (qp_cmd.offers()) {
+      news_.push_back([this, cmd = qp_cmd.pop()] {
+        commanded_ = {static_cast<uint16_t>(cmd.object), 0};
+        qp_->command(cmd);
+      });
+    }
     take(qp_error, &model::Qp::qp_error);
     take(llp_event, &model::Qp::llp_event);
     take(cq_fault, &model::Qp::cq_fault);
@@ -214,7 +225,12 @@ struct QpModelDut : PacedDut {
   std::unique_ptr<model::Qp> qp_;
   std::vector<Look> looks_;
   std::deque<std::function<void()>> news_;  // accepted, not judged yet
-  std::optional<model::Wqe> issued_;        // its key checks are outstanding
+  struct Commanded {
+    uint16_t qpn = 0;
+    unsigned waited = 0;  // cycles
+  };
+  std::optional<Commanded> commanded_;  // not answered yet
+  std::optional<model::Wqe> issued_;    // its key checks are outstanding
   bool asks_ = false;
 };
 

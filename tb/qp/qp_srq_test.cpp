@@ -261,7 +261,7 @@ TYPED_TEST(QpSrqTest, DestroyAndCreateAgain) {
     w.receive(kOther);
     ASSERT_TRUE(w.run([&] { return w.qp(kOther).rq_cqes.size() == 1; }));
     ASSERT_EQ(w.modify(kOther, QpState::kError), spec::AdminStatus::kOk);
-    ASSERT_EQ(w.command(spec::AdminOpcode::kDestroyQp, kOther).status, spec::AdminStatus::kOk);
+    w.destroy(kOther);
     w.create_srq(kOther, 2);
     w.create(7, 3, 3, 1, 2, kOther);
     w.to_rts(7);

@@ -63,6 +63,8 @@ class QpWorld {
     std::optional<unsigned> srq;  // its receives come from there, whose rq_taken counts them too
     std::deque<uint16_t> tags;    // of those, taken and not completed
     unsigned unreported = 0;      // taken, and ddp has not reported them
+    bool in_ddp = false;  // ddp may take receives: from its ack of the start to that of the stop
+    unsigned asked_takes = 0, failed_reads = 0;  // takes without a response; failed reads of the RQ
   };
 
   QpWorld(D& dut, base::Rng rng, unsigned latency)
@@ -84,6 +86,8 @@ class QpWorld {
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
   void hold_done(bool hold) { hold_done_ = hold; }
+  /// No unit acknowledges an order.
+  void hold_acks(bool hold) { hold_acks_ = hold; }
   /// A receive that ends in an error has no consequence: rdmap reports no error.
   void hold_faults(bool hold) { hold_faults_ = hold; }
   /// A Read of the peer is being answered: rdmap is not idle.
@@ -103,6 +107,11 @@ class QpWorld {
           spec::WcStatus::kMwBindErr);
   }
   bool term_on_fault = true;
+  /// Called in each cycle, also while a command runs: traffic of the test.
+  std::function<void()> on_cycle = [] {};
+  /// Called with each response to a take, with the QP that has taken; with each completion.
+  std::function<void(unsigned, const spec::RqTakeRsp&)> on_take = [](auto, const auto&) {};
+  std::function<void(const spec::CqeReq&)> on_completion = [](const auto&) {};
   bool said(const std::string& what) const {
     return std::find(ctl_.begin(), ctl_.end(), what) != ctl_.end();
   }
@@ -124,7 +133,17 @@ class QpWorld {
   uint64_t longer(uint64_t n) const { return n * (dut_.patience() == 1 ? 1 : 2 * dut_.patience()); }
 
   // --- admin
+  /// Repeats a command while its response is in_progress.
   spec::CmdRsp command(spec::AdminOpcode op, uint32_t object, const void* args = nullptr) {
+    spec::CmdRsp rsp;
+    for (int i = 0; i < 1000; i++) {
+      rsp = command_once(op, object, args);
+      if (rsp.status != spec::AdminStatus::kInProgress) return rsp;
+    }
+    ADD_FAILURE() << to_string(op) << " stays in progress";
+    return rsp;
+  }
+  spec::CmdRsp command_once(spec::AdminOpcode op, uint32_t object, const void* args = nullptr) {
     spec::Cmd cmd;
     cmd.opcode = op;
     cmd.object = object;
@@ -188,7 +207,15 @@ class QpWorld {
     ASSERT_EQ(command(spec::AdminOpcode::kDestroySrq, n).status, spec::AdminStatus::kOk);
     qps_[n].exists = false;
   }
+  void destroy(unsigned n) {
+    ASSERT_EQ(command(spec::AdminOpcode::kDestroyQp, n).status, spec::AdminStatus::kOk);
+    qps_[n].exists = false;
+  }
   spec::AdminStatus modify(unsigned n, spec::QpState to) {
+    const auto words = modify_args(n, to);
+    return command(spec::AdminOpcode::kModifyQp, n, words.data()).status;
+  }
+  auto modify_args(unsigned n, spec::QpState to) const {
     spec::AdminModifyArgs a;
     a.to_state = static_cast<uint8_t>(to);
     a.use_crc = 1;
@@ -197,8 +224,7 @@ class QpWorld {
     a.ord = static_cast<uint8_t>(qps_[n].ord);
     a.ird_base = static_cast<uint16_t>(4 * n);
     a.ord_base = static_cast<uint16_t>(32 * n);
-    const auto words = a.to_words();
-    return command(spec::AdminOpcode::kModifyQp, n, words.data()).status;
+    return a.to_words();
   }
   void to_rts(unsigned n) {
     qps_[n].stopped = false;
@@ -290,21 +316,28 @@ class QpWorld {
     dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kSq, qps_[n].sq_prod));
   }
   void post_recv(unsigned n, unsigned count = 1, std::optional<uint8_t> num_sge = {}) {
+    for (unsigned i = 0; i < count; i++)
+      write_recv(n, num_sge ? *num_sge : static_cast<uint8_t>(rng_.below(4)));
+    ring_recv(n, qps_[n].rq_prod);
+  }
+  /// Writes a random WQE into the ring; ring_recv() announces all before an index.
+  spec::RqWqe write_recv(unsigned n, uint8_t num_sge, std::optional<uint16_t> tag = {}) {
     Qp& q = qps_[n];
-    for (unsigned i = 0; i < count; i++) {
-      spec::RqWqe w;
-      w.num_sge = num_sge ? *num_sge : static_cast<uint8_t>(rng_.below(4));
-      w.tag = static_cast<uint16_t>(rng_.next());  // only an SRQ's is looked at
-      for (auto* s : {&w.sge0, &w.sge1, &w.sge2}) {
-        s->address = rng_.next();
-        s->length = static_cast<uint32_t>(rng_.next());
-        s->lkey = static_cast<uint32_t>(rng_.next());
-      }
-      const auto words = w.to_words();
-      std::memcpy(q.rq[q.rq_prod++ % q.rq.size()].data(), words.data(), 64);
+    spec::RqWqe w;
+    w.num_sge = num_sge;
+    w.tag = tag ? *tag : static_cast<uint16_t>(rng_.next());  // qp uses only an SRQ's
+    for (auto* s : {&w.sge0, &w.sge1, &w.sge2}) {
+      s->address = rng_.next();
+      s->length = static_cast<uint32_t>(rng_.next());
+      s->lkey = static_cast<uint32_t>(rng_.next());
     }
-    q.rq_rung = now_;
-    dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kRq, q.rq_prod));
+    const auto words = w.to_words();
+    std::memcpy(q.rq[q.rq_prod++ % q.rq.size()].data(), words.data(), 64);
+    return w;
+  }
+  void ring_recv(unsigned n, uint32_t index) {
+    qps_[n].rq_rung = now_;
+    dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kRq, index));
   }
   /// Changes receive WQE i of the ring, before its doorbell takes effect.
   void spoil_recv(unsigned n, size_t i, const std::function<void(spec::RqWqe&)>& how) {
@@ -321,6 +354,16 @@ class QpWorld {
     std::memcpy(w.data(), in_ring.data(), 64);
     return spec::RqWqe::from_words(w.data());
   }
+  static void expect_wqe(const spec::RecvWqe& got, const spec::RqWqe& want) {
+    EXPECT_EQ(got.num_sge, want.num_sge);
+    const spec::WqeSge* from[] = {&want.sge0, &want.sge1, &want.sge2};
+    const spec::Sge* to[] = {&got.sge0, &got.sge1, &got.sge2};
+    for (int i = 0; i < 3; i++) {
+      EXPECT_EQ(to[i]->tagged_offset, from[i]->address);
+      EXPECT_EQ(to[i]->length, from[i]->length);
+      EXPECT_EQ(to[i]->stag, from[i]->lkey);
+    }
+  }
   unsigned rq_room(unsigned n) {
     Qp& q = qps_[n];
     return (1U << q.log_rq) - (q.rq_prod - q.rq_reported);
@@ -329,7 +372,9 @@ class QpWorld {
   void receive(unsigned n, bool expect_found = true) {
     receive(n, expect_found ? spec::RqTake::kOk : spec::RqTake::kEmpty);
   }
-  void receive(unsigned n, spec::RqTake expected) {
+  /// Without an expected result, on_take checks it.
+  void receive(unsigned n, std::optional<spec::RqTake> expected) {
+    qps_[n].asked_takes++;
     take_order_.push_back({n, expected});
     dut_.rq_take_req.put({static_cast<uint16_t>(n)});
   }
@@ -353,7 +398,8 @@ class QpWorld {
     e.status = status;
     dut_.qp_error.put(e);
     if (sends_term) {
-      after(latency_, [this, n] {
+      after(latency_, [this, n, life = qps_[n].life] {
+        if (qps_[n].life != life || qps_[n].stopped) return true;
         if (!dut_.qp_error.empty()) return false;
         event(n, spec::LlpQpEvt::kTermDone);
         return true;
@@ -416,6 +462,7 @@ class QpWorld {
   }
   void pump() {
     now_++;
+    on_cycle();
     give_events();
     while (!timers_.empty() && timers_.begin()->first <= now_) {
       auto f = std::move(timers_.begin()->second);
@@ -433,15 +480,22 @@ class QpWorld {
     while (auto a = pop(dut_.qp_async)) asyncs_.push_back(a->qpn);
     while (auto p = pop(dut_.qp_purge)) purges_.push_back(p->qpn);
     while (auto c = pop(dut_.qp_ctl_llp))
-      control("llp", *c, dut_.qp_ack_llp, [this] { return dut_.wr_done.empty(); });
+      control("llp", *c, dut_.qp_ack_llp,
+              [this] { return dut_.wr_done.empty() && dut_.llp_event.empty(); });
     while (auto c = pop(dut_.qp_ctl_mpa)) control("mpa", *c, dut_.qp_ack_mpa, [] { return true; });
     while (auto c = pop(dut_.qp_ctl_ddp))
-      control("ddp", *c, dut_.qp_ack_ddp, [this] {
-        return dut_.rx_done.empty() && dut_.sq_slot_free.empty() && take_order_.empty() &&
-               std::ranges::all_of(qps_, [](const Qp& q) { return q.unreported == 0; });
-      });
+      control("ddp", *c, dut_.qp_ack_ddp,
+              [this, ctl = *c, reports = std::optional<uint64_t>{}]() mutable {
+                Qp& q = qps_[ctl.qpn];
+                if (q.asked_takes != 0 || q.unreported != 0) return false;
+                if (!reports) reports = dut_.rx_done.moved() + dut_.rx_done.size();
+                if (dut_.rx_done.moved() < *reports || !dut_.sq_slot_free.empty()) return false;
+                if (ctl.op == spec::QpOp::kStart) q.in_ddp = true;
+                if (ctl.op == spec::QpOp::kStop || ctl.op == spec::QpOp::kAbort) q.in_ddp = false;
+                return true;
+              });
     while (auto c = pop(dut_.qp_ctl_rdmap))
-      control("rdmap", *c, dut_.qp_ack_rdmap, [] { return true; });
+      control("rdmap", *c, dut_.qp_ack_rdmap, [this] { return dut_.qp_error.empty(); });
   }
   template <class Out>
   auto pop(Out& out) -> std::optional<typename Out::Item> {
@@ -464,9 +518,8 @@ class QpWorld {
     ASSERT_LE(at + r.length / 64, ring.size()) << "a read across the ring's end";
     if (is_sq) sq_reads_++;
     if (!is_sq) q.rq_reads++;
-    bool& fail = is_sq ? fail_sq_ : fail_rq_;
-    const bool bad = fail;
-    fail = false;
+    const bool bad = std::exchange(is_sq ? fail_sq_ : fail_rq_, false);
+    if (!is_sq) q.failed_reads += bad;
     std::vector<uint8_t> bytes;  // memory as of now: a read of units not yet announced would show
     for (unsigned u = 0; u < r.length / 64 && !bad; u++)
       bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
@@ -595,6 +648,7 @@ class QpWorld {
     check_sets_.pop_front();
   }
   void completion(const spec::CqeReq& c) {
+    on_completion(c);
     const spec::Cqe& e = c.entry;
     ASSERT_LT(e.qpn, kQps);
     Qp& q = qps_[e.qpn];
@@ -660,20 +714,22 @@ class QpWorld {
     const auto [n, expected] = take_order_.front();
     take_order_.pop_front();
     Qp& q = qps_[n];
-    EXPECT_EQ(t.result, expected) << fmt::format(
-        "QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken,
-        q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
+    q.asked_takes--;
+    on_take(n, t);
+    EXPECT_EQ(t.result, expected.value_or(t.result))
+        << fmt::format("QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n,
+                       q.rq_taken, q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
     q.takes.push_back(t);
     EXPECT_EQ(t.shared, q.srq.has_value());
     if (t.result == spec::RqTake::kEmpty) return;
     if (q.srq && t.result == spec::RqTake::kFailed) {  // the WQE stays in the SRQ
-      if (!hold_faults_) error(n, spec::Cause::kLocalCatastrophic, true);
+      if (!hold_faults_ && !q.stopped) error(n, spec::Cause::kLocalCatastrophic, true);
       return;
     }
     Qp& row = q.srq ? qps_[*q.srq] : q;
     const Unit& in_ring = row.rq[row.rq_taken % row.rq.size()];
     EXPECT_EQ(t.wqe.index, q.srq ? recv_of(in_ring).tag : static_cast<uint16_t>(q.rq_taken));
-    if (t.result == spec::RqTake::kOk) expect_wqe(t.wqe, in_ring);
+    if (t.result == spec::RqTake::kOk) expect_wqe(t.wqe, recv_of(in_ring));
     row.rq_taken++;
     if (q.srq) {
       q.rq_taken++;
@@ -708,17 +764,6 @@ class QpWorld {
         },
         q.last_done);
   }
-  void expect_wqe(const spec::RecvWqe& got, const Unit& in_ring) {
-    const spec::RqWqe want = recv_of(in_ring);
-    EXPECT_EQ(got.num_sge, want.num_sge);
-    const spec::WqeSge* from[] = {&want.sge0, &want.sge1, &want.sge2};
-    const spec::Sge* to[] = {&got.sge0, &got.sge1, &got.sge2};
-    for (int i = 0; i < 3; i++) {
-      EXPECT_EQ(to[i]->tagged_offset, from[i]->address);
-      EXPECT_EQ(to[i]->length, from[i]->length);
-      EXPECT_EQ(to[i]->stag, from[i]->lkey);
-    }
-  }
   void fault(const spec::QpFault& f) {
     faults_.push_back(f);
     const bool term = f.cause != spec::Cause::kLlpLost && term_on_fault;
@@ -748,8 +793,8 @@ class QpWorld {
         return true;
       });
     }
-    after(latency_, [this, &ack, ready, c] {
-      if (!ready()) return false;
+    after(latency_, [this, &ack, ready, c]() mutable {
+      if (!ready() || hold_acks_) return false;
       ack.put({c.qpn});
       return true;
     });
@@ -771,12 +816,12 @@ class QpWorld {
   uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
   unsigned sq_reads_ = 0;
   bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false;
-  bool hold_done_ = false, hold_faults_ = false, hold_responder_ = false;
+  bool hold_acks_ = false, hold_done_ = false, hold_faults_ = false, hold_responder_ = false;
   // event, and the count of wr_done after which it is sent
   std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;
   std::vector<spec::WqeCheck> checks_;
   std::deque<std::vector<spec::WqeCheck>> check_sets_;
-  std::deque<std::pair<unsigned, spec::RqTake>> take_order_;
+  std::deque<std::pair<unsigned, std::optional<spec::RqTake>>> take_order_;
   std::vector<std::string> ctl_;
   std::vector<spec::QpFault> faults_;
   std::vector<unsigned> asyncs_;

@@ -135,6 +135,55 @@ TEST_P(Teardown, AbortInALargeTransfer) {
   }
 }
 
+/// A QP ends while the host's memory does not answer a read of its payload. The command is answered
+/// in_progress (decision 6) and given again: `admin` goes on fetching commands. Before, it fetched
+/// none until the read was answered.
+TEST_P(Teardown, AnEndThatWaitsForMemoryHoldsNoCommand) {
+  in_child([this] {
+    World w = make();
+    constexpr unsigned kCommands = 20;
+    unsigned commands = 0;
+    std::vector<sim::DmaRead> kept;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(2 * kBig);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          Tap& tap = w.tap(kClient);
+          tap.on_read = [&](const sim::DmaRead& r) {
+            if (commands == kCommands) return true;
+            commands += r.client == sim::Client::kAdmin && !kept.empty() ? 1 : 0;
+            if (commands == kCommands)
+              for (const sim::DmaRead& k : kept) tap.pass(k);
+            if (commands == kCommands || r.client != sim::Client::kPayload) return true;
+            kept.push_back(r);
+            return false;
+          };
+          const uint64_t send = e.send(data.sge(0, kBig));
+          const uint64_t receive = e.receive(data.sge(0, 64));
+          h.until("a read of the payload", [&] { return !kept.empty(); });
+          must(e.qp.modify(IBV_QPS_ERR), "abort");
+          EXPECT_EQ(commands, kCommands);
+          h.until_complete(e, "completions");
+          EXPECT_EQ(e.wc(send).status, IBV_WC_WR_FLUSH_ERR);
+          EXPECT_EQ(e.wc(receive).status, IBV_WC_WR_FLUSH_ERR);
+          must(e.qp.destroy(), "destroy");
+          EXPECT_TRUE(h.quiet());
+          client_done = true;
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(kBig);
+          Endpoint& e = h.endpoint();
+          (void)e.receive(data.sge(0, kBig));
+          h.accept(e);
+          h.until("the client's end", [&] { return client_done; });
+          h.until_complete(e, "completions");
+        });
+  });
+}
+
 /// destroy_mr while Writes arrive: after its response no byte changes, and the next segment causes
 /// 1/1/00.
 TEST_P(Teardown, RegionGoesDuringATransfer) {

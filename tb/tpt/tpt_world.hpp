@@ -157,7 +157,16 @@ class TptWorld {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag});
   }
   void destroy_end(uint32_t stag) {
-    expect_region(stag, destroyed(stag));
+    const auto rsp = destroyed(stag);
+    if (const auto it = regions_.find(stag); it == regions_.end()) {
+      EXPECT_EQ(rsp.status, spec::AdminStatus::kNotFound);
+    } else {
+      EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
+      EXPECT_EQ(
+          spec::AdminDestroyMrResult::unpack(rsp.result),
+          (spec::AdminDestroyMrResult{
+              .stag = stag, .pd = it->second.pd, .slot = static_cast<uint16_t>(slot_of_[stag])}));
+    }
     forget(stag);
   }
   /// Sends one more destroy_mr and returns its status.

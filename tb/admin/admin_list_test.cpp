@@ -1,0 +1,158 @@
+// Long page lists, which create_mr reads in parts of list_part entries (decision 6): other commands
+// pass in between, the same create_mr continues, and a list that its owner forgets does not keep
+// others out. On RTL and model.
+#include <gtest/gtest.h>
+
+#include "admin/admin_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using spec::AdminMrArgs;
+
+template <class D>
+class AdminListTest : public AdminWorld<D> {
+ protected:
+  static constexpr uint32_t kPart = 512;
+
+  /// A region of PD 1 with a list of its own in memory. The minimum build has 1024 entries.
+  AdminMrArgs list_of(uint32_t pages, uint32_t base, unsigned number = 0) {
+    return this->region(1, pages, 12, this->kBuffer + 0x100000U * number, base);
+  }
+  spec::AdminRsp waits(uint32_t slot, const AdminMrArgs& a) {
+    auto rsp = this->expect(Status::kInProgress, Op::kCreateMr, slot, a);
+    EXPECT_TRUE(this->sent.empty());
+    EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+    return rsp;
+  }
+  void destroy(const spec::AdminRsp& made) {
+    this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
+  }
+  void expect_entries(const std::vector<spec::PblWr>& written, const AdminMrArgs& a) {
+    ASSERT_EQ(written.size(), a.pages);
+    for (uint32_t i = 0; i < a.pages; i++) {
+      EXPECT_EQ(written[i].index, a.pbl_base + i);
+      EXPECT_EQ(written[i].address,
+                base::load_le<uint64_t>(this->mem.get(a.page_list + 8 * i, 8).data()));
+    }
+  }
+};
+TYPED_TEST_SUITE(AdminListTest, Duts);
+
+// Each create_mr reads at most eight chunks of 64 entries. The list is checked whole, then checked
+// and written.
+TYPED_TEST(AdminListTest, IsReadInParts) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->must(Op::kCreatePd, 1);
+    for (const uint32_t pages : {65U, 256U, 257U, 448U, 511U, 512U, 513U, 600U, 1000U}) {
+      const auto a = this->list_of(pages, 1000 - pages);
+      const uint32_t chunks = 2 * ((pages + 63) / 64);
+      std::vector<spec::PblWr> written;
+      unsigned commands = 0;
+      for (uint32_t left = chunks; left > 8; left -= 8, commands++) {
+        this->waits(3, a);
+        EXPECT_EQ(this->reads, 1U + 8U);
+        written.insert(written.end(), this->pbl.begin(), this->pbl.end());
+        this->must(Op::kCreatePd, 2);  // others pass
+        this->must(Op::kDestroyPd, 2);
+        this->destroy(this->must(Op::kCreateMr, 4, this->list_of(20, 1002, 1)));
+      }
+      const auto made = this->must(Op::kCreateMr, 3, a);
+      EXPECT_EQ(commands, (chunks - 1) / 8);
+      written.insert(written.end(), this->pbl.begin(), this->pbl.end());
+      this->expect_entries(written, a);
+      this->destroy(made);
+      if (testing::Test::HasFailure()) return;
+    }
+    this->must(Op::kDestroyPd, 1);
+  });
+}
+
+// One long list waits at a time. Another is turned away, and after list_patience times takes its
+// place; a list that is continued in between stays.
+TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
+  this->start({20, 20});
+  this->must(Op::kCreatePd, 1);
+  const auto a = this->list_of(500, 0);
+  const auto b = this->list_of(450, 500, 1);
+  const auto overlapping = this->list_of(450, 100, 2);
+  this->waits(3, a);
+  for (unsigned i = 0; i < 63; i++) {
+    this->waits(4, b);
+    EXPECT_EQ(this->reads, 1U) << "nothing of the list is read";
+  }
+  this->destroy(this->must(Op::kCreateMr, 3, a));
+  this->waits(3, a);  // 16 chunks in two parts
+  for (unsigned i = 0; i < 64; i++) {
+    this->waits(4, overlapping);
+    EXPECT_EQ(this->reads, 1U);
+  }
+  this->waits(4, overlapping);  // the entries of the forgotten list are free
+  EXPECT_EQ(this->reads, 9U);
+  for (unsigned i = 0; i < 3; i++) this->waits(3, a);  // the other way round
+  const auto made = this->must(Op::kCreateMr, 4, overlapping);
+  this->refused(Status::kInUse, Op::kCreateMr, 3, a);
+  this->destroy(made);
+  this->waits(3, a);  // begins anew
+  EXPECT_TRUE(this->pbl.empty());
+  this->destroy(this->must(Op::kCreateMr, 3, a));
+}
+
+// Its slot is taken by another command: the list is forgotten, with its entries.
+TYPED_TEST(AdminListTest, ItsSlotGoesToAnother) {
+  this->start({20, 20});
+  this->must(Op::kCreatePd, 1);
+  const auto a = this->list_of(500, 0);
+  for (const auto& other :
+       {this->list_of(3, 200, 1), AdminMrArgs{.pd = 1, .window = 1},
+        AdminMrArgs{.pd = 1, .log_page = 4, .pbl_base = 3, .pages = 16, .fast = 1}}) {
+    this->waits(3, a);
+    const auto made = this->must(Op::kCreateMr, 3, other);
+    this->expect(Status::kExists, Op::kCreateMr, 3, a);
+    this->destroy(made);
+    this->destroy(this->must(Op::kCreateMr, 4, this->list_of(60, 440, 2)));
+  }
+  // An argument that differs is another list.
+  this->waits(3, a);
+  auto changed = this->list_of(500, 1, 0);
+  this->waits(3, changed);
+  EXPECT_EQ(this->reads, 9U);
+  this->destroy(this->must(Op::kCreateMr, 3, changed));
+  this->destroy(this->must(Op::kCreateMr, 5, this->list_of(60, 0)));
+}
+
+// The list turns bad, or its slot is taken, in a later part.
+TYPED_TEST(AdminListTest, ALaterPartFails) {
+  using W = AdminWorld<TypeParam>;
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->must(Op::kCreatePd, 1);
+    const auto a = this->list_of(500, 0);
+    auto is_free = [&] { this->destroy(this->must(Op::kCreateMr, 4, this->list_of(60, 440, 2))); };
+    for (const uint32_t at : {0U, 63U, 200U, 499U}) {
+      this->waits(3, a);
+      this->mem[a.page_list + 8 * at] ^= 1;
+      this->expect(Status::kBadArgument, Op::kCreateMr, 3, a);
+      EXPECT_EQ(this->pbl.size(), at / 64 * 64);
+      this->mem[a.page_list + 8 * at] ^= 1;
+      is_free();
+      this->waits(3, a);
+      this->mem.spoil(a.page_list + 8 * at);
+      this->expect(Status::kDmaError, Op::kCreateMr, 3, a);
+      this->mem.mend();
+      is_free();
+    }
+    this->waits(3, a);
+    this->refuse[W::kTpt] = {Status::kNoResource};
+    this->expect(Status::kNoResource, Op::kCreateMr, 3, a);
+    is_free();
+    this->waits(3, a);
+    const auto made = this->must(Op::kCreateMr, 3, a);
+    this->expect_entries(this->pbl, a);
+    this->destroy(made);
+  });
+}
+
+}  // namespace
+}  // namespace rnic::tb
