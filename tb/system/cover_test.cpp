@@ -153,15 +153,66 @@ void invalidation_with_others_behind(uint64_t seed) {
   });
 }
 
+/// Three QPs on one SRQ: a message that never ends, a Send with Invalidate of an STag that does not
+/// exist, and messages that take the receives as fast as they come.
+void shared_receives(uint64_t seed) {
+  in_child([=] {
+    World w(
+        {.kind = {"model", "rtl_stall"}, .settings = {"mtu=576", "stall_percent=5"}, .seed = seed});
+    constexpr uint32_t kReceives = 64, kBytes = 2048;
+    unsigned left = 1;  // records of the silent QP that pass
+    uint16_t silent = 0xffff;
+    bool ready = false, done = false, sent = false;
+    w.tap(kClient).on_tx = [&](sim::Record& r) {
+      if (r.is_stream || r.connection != silent) return true;
+      return left != 0 && left-- != 0;
+    };
+    w.run(
+        [&](Host& h) {
+          h.open();
+          const Region data = h.region(kBytes);
+          std::array<Endpoint*, 3> all{};
+          for (Endpoint*& e : all) h.connect(*(e = &h.endpoint()));
+          h.until("the server", [&] { return ready; });
+          silent = all[0]->number();
+          (void)all[0]->send(data.sge(0, kBytes));
+          for (unsigned i = 0; i < kReceives / 2; ++i) (void)all[1]->send(data.sge(0, 64));
+          (void)all[2]->post({{.opcode = IBV_WR_SEND_WITH_INV, .rkey = 0xabcd00}});
+          EXPECT_EQ(h.event().peer_term, 0x0100);
+          h.until_complete(*all[1], "the Sends");
+          sent = left == 0;
+          h.until("the server's end", [&] { return done; });
+        },
+        [&](Host& h) {
+          h.open();
+          const Region data = h.region(kBytes);
+          SharedReceives& srq = h.shared_receives({.max_wr = kReceives, .max_sge = 1});
+          for (unsigned i = 0; i < kReceives; ++i) (void)srq.receive(data.sge(0, kBytes));
+          std::array<Endpoint*, 3> all{};
+          for (Endpoint*& e : all) h.accept(*(e = &h.endpoint(srq)));
+          ready = true;
+          h.until("the client", [&] { return sent; });
+          must(all[0]->qp.modify(IBV_QPS_ERR), "modify_qp");
+          for (Endpoint* e : {all[0], all[2]}) {
+            h.until("a flushed receive", [&] { return !e->done.empty(); });
+            EXPECT_EQ(e->done[0].status, IBV_WC_WR_FLUSH_ERR);
+          }
+          EXPECT_EQ(all[1]->done.size(), kReceives / 2);
+          done = true;
+        });
+  });
+}
+
 TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   const Folder folder;
   setenv("RNIC_COVERAGE_TO", (folder / "rtl").c_str(), 1);
   random_programs(40000, 500);
-  random_programs(40020, 250);  // atomics that wait for host_if to store
+  random_programs(40022, 250);  // atomics that wait for host_if to store
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     wrong_with_others_behind(true, seed);
     wrong_with_others_behind(false, seed);
     invalidation_with_others_behind(seed);
+    shared_receives(seed);
   }
   unsetenv("RNIC_COVERAGE_TO");
   const auto points = met(folder.path());

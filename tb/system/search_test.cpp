@@ -25,8 +25,9 @@ uint64_t value_of(const Situation& s, const std::string& name, uint64_t otherwis
 /// Every situation is a run that can start, ends within a bounded number of messages, and is
 /// reproduced by the same seed.
 TEST(SearchSpace, SituationsAreRunsOfBoundedLength) {
-  const Space space(
-      {"send_bw", "read_lat", "write_flush_bw", "flush_lat", "atomic_bw", "atomic_write_lat"}, {});
+  const Space space({"send_bw", "read_lat", "write_flush_bw", "flush_lat", "atomic_bw",
+                     "atomic_write_lat", "send_inv", "frwr", "mw_bind", "srq_pingpong"},
+                    {});
   base::Rng a = tb::test_rng(), b = tb::test_rng();
   Situation last;
   unsigned both_ways = 0, many_qps = 0;

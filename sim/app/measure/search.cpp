@@ -33,8 +33,9 @@ constexpr size_t kParents = 12;   // the worst situations, parents of the next o
 constexpr unsigned kFreshPercent = 35;
 constexpr double kShareOfShrinking = 0.3;
 const std::vector<std::string> kPrograms = {
-    "write_bw",       "send_bw",   "read_bw",   "write_lat",  "send_lat",        "read_lat",
-    "write_flush_bw", "flush_lat", "atomic_bw", "atomic_lat", "atomic_write_lat"};
+    "write_bw",         "send_bw",        "read_bw",   "write_lat", "send_lat",
+    "read_lat",         "write_flush_bw", "flush_lat", "atomic_bw", "atomic_lat",
+    "atomic_write_lat", "send_inv",       "frwr",      "mw_bind",   "srq_pingpong"};
 constexpr std::array<std::string_view, 4> kOwnSettings = {"seconds", "anomaly", "finds", "state"};
 
 /// The results of one device pair.

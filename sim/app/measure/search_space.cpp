@@ -33,6 +33,7 @@ const std::vector<Values>& all_values() {
       {"rd_atomic", {"1", "2", "8", "16", "32"}},
       {"events", {"0", "1"}},
       {"op", {"fetch_add", "cmp_swap"}},
+      {"type", {"1", "2"}},
       {"addresses", {"one", "many"}},
       {"mpa_crc", {"0", "1"}},
       {"mpa_markers", {"0", "1"}},
@@ -61,6 +62,13 @@ const std::vector<Values>& all_values() {
       {"build", {"default", "default", "default", "minimum"}},
   };
   return all;
+}
+
+/// The setting `op` has other words for programs that lend memory.
+std::vector<std::string> values_of(const Values& v, const std::string& program) {
+  const bool lends = program == "frwr" || program == "mw_bind";
+  return lends && v.name == std::string_view("op") ? std::vector<std::string>{"write", "read"}
+                                                   : v.values;
 }
 
 uint64_t number_of(const Situation& s, const std::string& name, uint64_t otherwise) {
@@ -106,7 +114,7 @@ Space::Space(std::vector<std::string> programs, std::vector<std::string> fixed)
       if (is_fixed(v.name) ||
           (is_programs && std::ranges::find(own, std::string_view(v.name)) == own.end()))
         continue;
-      rows_[program].push_back({v.name, v.values});
+      rows_[program].push_back({v.name, values_of(v, program)});
     }
   }
 }

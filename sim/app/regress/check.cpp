@@ -26,6 +26,12 @@ WcOpcode completion_of(const Operation& o) {
       return IBV_WC_COMP_SWAP;
     case Op::kAtomicWrite:
       return IBV_WC_ATOMIC_WRITE;
+    case Op::kRegMr:
+      return IBV_WC_REG_MR;
+    case Op::kBindMw:
+      return IBV_WC_BIND_MW;
+    case Op::kLocalInv:
+      return IBV_WC_LOCAL_INV;
     default:
       return IBV_WC_SEND;
   }
@@ -41,9 +47,11 @@ Result<size_t> Host::poll() {
     return 0;
   }
   std::array<Wc, 16> wcs;
+  bool is_emptied = true;
   const auto give = [&](Cq& cq) -> Result<void> {
     const auto n = cq.poll_cq(wcs);
     if (!n) return error_of(n);
+    is_emptied = is_emptied && *n < wcs.size();
     for (const Wc& wc : std::span(wcs).first(*n)) {
       const auto owner = own_.owner.find(wc.qp_num);
       if (owner == own_.owner.end())
@@ -72,6 +80,7 @@ Result<size_t> Host::poll() {
     inbox_.pop_front();
     if (auto r = take(wc); !r) return error_of(r);
   }
+  emptied_ += is_emptied ? 1 : 0;
   return all;
 }
 
@@ -128,7 +137,9 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
   }
   // The last message of a request with Immediate Data is that of 8 bytes.
   const uint32_t length = p.op == nullptr ? 0 : p.op->immediate ? kWord : p.op->length;
-  if (p.op != nullptr && (wc.opcode != completion_of(*p.op) || wc.byte_len != length)) {
+  // byte_len of a request without a message is not defined.
+  if (p.op != nullptr &&
+      (wc.opcode != completion_of(*p.op) || (wc.byte_len != length && !p.op->is_of_loan()))) {
     return fail(Errc::kProtocol,
                 "qp {}: completion of request {} opcode {} byte_len {}, but the next is {}",
                 lane.number, wc.wr_id, static_cast<unsigned>(wc.opcode), wc.byte_len, name);
@@ -148,6 +159,8 @@ Result<void> Host::succeed(Lane& lane, const Posted& p, const Wc&) {
   if (p.kind == Kind::kOverflow) ++lane.overflowed;
   if (p.op == nullptr) return {};
   ++lane.completed;
+  if (p.op->opens()) mine(lane).opened = p.op->number;
+  if (p.op->op == Op::kLocalInv) lane.loans.at(p.op->loan - 1).is_closing = false;
   if (auto r = ask(*p.op); !r) return r;
   if (p.op->op == Op::kFlush) return compare_flushed(lane, *p.op);
   if (!p.op->has_sink()) return {};
@@ -173,7 +186,8 @@ Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
     const Operation& o = *lane.sends[lane.flushed];
     if (o.op == Op::kWrite)
       if (auto r = check(o, {o.remote.offset, o.length}); !r) return r;
-    for (const Piece& p : o.receive)
+    // A receive of an SRQ is elsewhere, and compared when it completes.
+    for (const Piece& p : lane.life->shares[peer_] ? std::vector<Piece>{} : o.receive)
       if (auto r = check(o, p); !r) return r;
     if (o.is_word())
       if (auto r = compare_word(lane, o, "is behind a completed Flush"); !r) return r;
@@ -233,6 +247,7 @@ uint32_t Host::received_length(const Lane& lane, const Operation& op) {
 
 // Handles a received message; every Write before it has arrived, too.
 Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
+  if (lane.life->shares[side_]) return take_shared(lane, wc);
   if (lane.received.empty())
     return fail(Errc::kProtocol, "qp {}: a receive completes ({} of {}), but none is posted",
                 lane.number, to_string(wc.status), wc.wr_id);
@@ -258,8 +273,13 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
     lane.receive_failed = true;
     return {};
   }
-  const Operation& o = *p.op;
+  return check_receive(lane, wc, *p.op);
+}
+
+// The completion of a receive that succeeded, and the memory that the peer has written before it.
+Result<void> Host::check_receive(Lane& lane, const Wc& wc, const Operation& o) {
   ++lane.receives_done;
+  lane.arrived = o.number;
   const auto opcode = o.immediate ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
   if (wc.byte_len != received_length(lane, o) || wc.opcode != opcode)
     return fail(Errc::kProtocol, "qp {}: receive {} opcode {} of {} bytes, but the next is for {}",
@@ -269,7 +289,9 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
     return fail(Errc::kProtocol,
                 "qp {}: receive {} {} Immediate Data {:#x}, but the next is for {}", lane.number,
                 wc.wr_id, has_immediate ? "with" : "without", wc.imm, o.describe());
-  const uint32_t gone = o.invalidates() ? mine(lane).keys.at(o.key - 1) : 0;
+  const uint32_t gone = !o.invalidates() ? 0
+                        : o.loan != 0    ? mine(lane).loans.at(o.loan - 1).key
+                                         : mine(lane).keys.at(o.key - 1);
   const bool has_gone = (wc.wc_flags & IBV_WC_WITH_INV) != 0;
   if (has_gone != o.invalidates() || (has_gone && wc.invalidated_rkey != gone))
     return fail(Errc::kProtocol, "qp {}: receive {} invalidates {:#x}, should be {:#x}: {}",

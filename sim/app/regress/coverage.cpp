@@ -16,6 +16,8 @@ template <size_t N>
 std::vector<std::string> names(const std::array<const char*, N>& from) {
   return {from.begin(), from.end()};
 }
+/// Operations that move data or words.
+const std::vector<std::string> kOps = {kOpNames.begin(), kOpNames.begin() + kDataOps};
 const std::vector<std::string> kFlags = {"inline", "push", "fence", "joined", "signaled", "silent"};
 const std::vector<std::string> kMtus = {"1500", "9000"};
 const std::vector<std::string> kSides = {"client", "server"};
@@ -34,11 +36,12 @@ const std::vector<std::string> kCqs = {"own threads'", "shared by threads", "arm
 const std::vector<std::string> kFlushTypes = {"visible", "durable", "both"};
 const std::vector<std::string> kFlushLengths = {"ordering point", "range"};
 // The previous request of the same side of the QP.
-const std::vector<std::string> kBefore = {"nothing", "send", "write", "read", "flush", "atomic"};
+const std::vector<std::string> kBefore = {"nothing", "send",   "write", "read",
+                                          "flush",   "atomic", "loan"};
 /// Operations with local data. A Flush has neither SGEs nor local bytes, and the value of an Atomic
 /// Write is in the WQE. Of an atomic, the local data is its sink.
 std::vector<std::string> operations_with_data() {
-  std::vector<std::string> all = names(kOpNames);
+  std::vector<std::string> all = kOps;
   std::erase(all, "flush");
   std::erase(all, "atomic_write");
   return all;
@@ -54,6 +57,11 @@ std::string atomic_of(const Operation& o) {
   return std::string(kOpNames[static_cast<size_t>(o.op)]) + (o.masked ? ", masked" : "");
 }
 
+// Of loans. `before`: how the loan ended that is opened again.
+const std::vector<std::string> kLoans = {"reg_mr",   "use by the peer", "own sink", "by the peer",
+                                         "returned", "local_inv",       "bind_mw",  "unbind"};
+const std::vector<std::string> kLoanBefore = {"nothing", "by the peer", "local_inv", "returned",
+                                              "unbind"};
 // `use`: a request through a bound STag; else its invalidation.
 const std::vector<std::string> kBoundStags = {"use", "by the peer", "local"};
 const std::vector<std::string> kImmediates = {"alone", "alone, with SE", "after a Write"};
@@ -78,16 +86,16 @@ const std::vector<std::string> kQpsAndThreads = {"1-2 QPs, 1 thread",  "1-2 QPs,
                                                  "9-32 QPs, 1 thread", "9-32 QPs, more"};
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"operation x size", names(kOpNames), names(kSizeNames)},
+      {"operation x size", kOps, names(kSizeNames)},
       {"operation x SGEs", operations_with_data(), names(kSgeNames)},
-      {"operation x page border", names(kOpNames), names(kCrossingNames)},
-      {"operation x MTU", names(kOpNames), kMtus},
-      {"operation x how", names(kOpNames), kFlags},
+      {"operation x page border", kOps, names(kCrossingNames)},
+      {"operation x MTU", kOps, kMtus},
+      {"operation x how", kOps, kFlags},
       {"size x SGEs", names(kSizeNames), names(kSgeNames)},
       {"size x page border", names(kSizeNames), names(kCrossingNames)},
       {"size x MTU", names(kSizeNames), kMtus},
       {"size x how", names(kSizeNames), kFlags},
-      {"operation x who posts", names(kOpNames), kSides},
+      {"operation x who posts", kOps, kSides},
       {"operation x first byte", operations_with_data(), kAlignments},
       {"size x who posts", names(kSizeNames), kSides},
       {"size x first byte", names(kSizeNames), kAlignments},
@@ -103,11 +111,14 @@ const std::vector<Group>& groups() {
       {"immediate x how", kImmediates, {"fence", "joined", "signaled", "silent"}, true},
       {"bound STag x who posts", kBoundStags, kSides, true},
       {"bound STag x how", kBoundStags, {"joined", "signaled", "silent"}, true},
-      {"operation x QPs", names(kOpNames), kQps, true},
-      {"operation x threads", names(kOpNames), kThreads, true},
-      {"operation x directions of its QP", names(kOpNames), kDirections, true},
-      {"operation x life of its QP", names(kOpNames), kLives, true},
-      {"operation x CQ", names(kOpNames), kCqs, true},
+      {"loan x who posts", kLoans, kSides, true},
+      {"loan x how", kLoans, {"joined", "fence"}, true},
+      {"kind of a loan x how it ended before", names(kLoanNames), kLoanBefore, true},
+      {"operation x QPs", kOps, kQps, true},
+      {"operation x threads", kOps, kThreads, true},
+      {"operation x directions of its QP", kOps, kDirections, true},
+      {"operation x life of its QP", kOps, kLives, true},
+      {"operation x CQ", kOps, kCqs, true},
       {"end x who", names(kEndNames), kSides, true},
       {"end x load", names(kEndNames), kLoads, true},
       {"end x QPs", names(kEndNames), kQps, true},
@@ -168,6 +179,7 @@ const std::vector<SettingClasses>& setting_classes() {
       {"aged", "send queue index from", {"0", "2^16 - 16"}},
       {"flush", "Flush asked for by", {"both", "client", "server", "nobody"}},
       {"persistent", "persistent region", {"off", "on"}},
+      {"shares", "receives of an SRQ", {"off", "on"}},
   };
   return all;
 }
@@ -194,6 +206,13 @@ bool is_possible(const std::string& group, const std::string& row, const std::st
   const bool is_word = is_fetch || row == "atomic_write";
   if ((row == "flush" || is_word) && column == "inline") return false;
   if (is_word && column == "crosses") return false;
+  if (group == "kind of a loan x how it ended before") {
+    const bool is_window1 = row == "window 1",
+               is_of_window1 = column == "returned" || column == "unbind";
+    return column == "nothing" || is_window1 == is_of_window1;
+  }
+  if (group == "loan x how" && (row == "unbind" || (row == "by the peer" && column == "joined")))
+    return false;  // too rare
   if (group == "atomic, read x operation on the word before" && row == "read" &&
       column == "nothing")
     return false;
@@ -269,6 +288,7 @@ void Coverage::count_settings(const Plan& plan) {
       count("push", on(h.push));
       if (!plan.uses(q)) continue;
       count("spare", fmt::format("{}", plan.life[q].spare[side]));
+      count("shares", on(plan.life[q].shares[side]));
       count("aged", plan.life[q].aged && plan.life[q].who == side ? "2^16 - 16" : "0");
       count("receives_late", on(plan.life[q].receives_late[side]));
       count("persistent", on(plan.life[q].persistent[side]));
@@ -329,6 +349,7 @@ void Coverage::count(const Plan& plan) {
   count_settings(plan);
   count_lives(plan);
   std::array<std::array<std::string, kMaxQps>, 2> before;
+  std::array<std::array<std::map<uint32_t, std::string>, kMaxQps>, 2> over;  // of loans
   std::array<std::array<std::map<uint32_t, std::string>, kMaxQps>, 2> on_word;
   for (const Operation& o : plan.ops) {
     if (o.closing) continue;
@@ -357,6 +378,33 @@ void Coverage::count(const Plan& plan) {
       if (o.joined) ++how["joined"];
       ++how[o.signaled ? "signaled" : "silent"];
     };
+    const auto loan = [&](const std::string& row) {
+      ++cells_["loan x who posts"][row][kSides[o.side]];
+      if (o.joined) ++cells_["loan x how"][row]["joined"];
+      if (o.fence) ++cells_["loan x how"][row]["fence"];
+    };
+    if (o.sink_loan != 0) loan(kLoans[2]);
+    if (o.loan != 0) {
+      std::string& ended = over[o.is_of_loan() ? o.side : 1 - o.side][o.qp][o.loan];
+      loan(o.op == Op::kRegMr      ? kLoans[0]
+           : o.unbinds             ? kLoans[7]
+           : o.op == Op::kBindMw   ? kLoans[6]
+           : o.op == Op::kLocalInv ? kLoans[5]
+           : o.invalidates()       ? kLoans[3]
+           : o.returns             ? kLoans[4]
+                                   : kLoans[1]);
+      if (o.opens()) {
+        const Loan kind = plan.loans[o.side][o.qp].at(o.loan - 1);
+        ++cells_["kind of a loan x how it ended before"][kLoanNames[static_cast<size_t>(kind)]]
+                [ended.empty() ? kLoanBefore[0] : ended];
+      }
+      if (o.invalidates() || o.op == Op::kLocalInv || o.unbinds || o.returns)
+        ended = kLoanBefore[o.op == Op::kLocalInv ? 2 : o.unbinds ? 4 : o.returns ? 3 : 1];
+    }
+    if (o.is_of_loan()) {
+      last = "loan";
+      continue;
+    }
     if (o.key != 0) bound(kBoundStags[o.invalidates() ? 1 : 0]);
     if (o.sink_key != 0) bound(kBoundStags[2]);
     if (o.is_word() || o.of_word) {

@@ -20,6 +20,13 @@ constexpr uint32_t kAgainPercent = 50;  // an operation on a word is followed by
 constexpr uint32_t kAtomicPercent = 25, kOwnWords = 3, kWrittenWords = 3;
 // Simultaneous QPs of the minimum build; the first number of the ends.
 constexpr uint32_t kMinimumSlots = 6, kEnds = 500'000;
+// Percentages: operations that open a loan, or end one of the own requests; operations that end
+// a loan that was returned; operations that open one again; loans for the own requests; requests
+// that use an open loan; Sends that end one.
+constexpr uint32_t kLoanPercent = 6, kReturnedPercent = 25, kReopenedPercent = 25, kOwnPercent = 25,
+                   kUsePercent = 60, kEndPercent = 45;
+// Percentages: hosts with SRQs; their lives that use one, among those that may.
+constexpr uint32_t kSharesPercent = 75, kSharePercent = 90;
 constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
 
 template <class T, size_t N>
@@ -84,7 +91,9 @@ class Generator {
         immediates_(base::Rng(seed).fork("immediates")),
         atomics_(base::Rng(seed).fork("atomics")),
         holds_(base::Rng(seed).fork("holds")),
-        keys_(base::Rng(seed).fork("keys")) {
+        keys_(base::Rng(seed).fork("keys")),
+        loans_(base::Rng(seed).fork("loans")),
+        shares_(base::Rng(seed).fork("shares")) {
     plan_.seed = seed;
   }
 
@@ -99,6 +108,9 @@ class Generator {
       }
       plan_.source_at[side] = place(side, kSourceBytes);
     }
+    for (Operation& o : plan_.ops)
+      if (o.opens()) cover(o);
+    for (const Side side : {kClient, kServer}) share(side);
     return std::move(plan_);
   }
 
@@ -109,6 +121,28 @@ class Generator {
     if (page == kPage) return 0;
     return page -
            kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
+  }
+
+  /// Chooses the lives that take their receives from an SRQ, in a part of the plans: those whose
+  /// receives no error or delay is about, and whose messages are not too long.
+  void share(Side side) {
+    const bool is_off = !shares_.percent(kSharesPercent);
+    const uint32_t most_bytes = limits_.minimum ? kMostSharedMinimum : kMostShared;
+    const uint32_t most_credit = limits_.minimum ? kMostCreditMinimum : kMostCredit;
+    for (uint32_t q = 0; q < plan_.qps; ++q) {
+      Life& l = plan_.life[q];
+      const bool is_of_receive =
+          l.end == End::kFault && l.who != side &&
+          (l.fault == Fault::kNoReceive || l.fault == Fault::kTooLong ||
+           l.fault == Fault::kReceiveKey || l.fault == Fault::kInvalidateKey);
+      const bool is_long = std::ranges::any_of(plan_.ops, [&](const Operation& o) {
+        return o.qp == q && o.side != side && o.is_send() && o.length > most_bytes;
+      });
+      const bool may = !is_of_receive && !is_long && l.spare[side] == 0 && !l.receives_late[side] &&
+                       plan_.shape[side][q].recv_depth <= most_credit &&
+                       (!limits_.minimum || l.pd[side] == 0);  // few numbers for QPs and SRQs
+      l.shares[side] = shares_.percent(kSharePercent) && may && !is_off;
+    }
   }
 
   void settings(uint32_t count) {
@@ -348,6 +382,8 @@ class Generator {
   }
 
   void operation(uint32_t n, uint32_t count) {
+    // Operation::after is 0 if there is none.
+    if (has_loans_ && n != 0 && n != count / 2 && loan(n)) return;
     Operation o;
     o.number = n;
     o.side = rng_.percent(50) ? kClient : kServer;
@@ -401,7 +437,7 @@ class Generator {
         written_[o.side][o.qp].push_back(o.remote);
       }
     }
-    lend(o, shape);
+    if (!borrow(o)) lend(o, shape);
     post(o, shape);
     if (o.is_word()) hot_ = {o.side, o.qp, o.remote.offset};
     if (!o.is_word() && !again) hot_.reset();
@@ -544,6 +580,152 @@ class Generator {
     o.fence = true;
   }
 
+  struct Debt {
+    bool is_open = false, is_own = false, is_returned = false;
+    size_t opened = 0;  // index of the operation that has opened it
+  };
+  struct Owner {
+    Side side;
+    uint32_t qp, loan;
+  };
+
+  /// Opens or ends a loan, in half of the plans. These operations take the place of others, and
+  /// draw from a generator of their own: the others are those of a plan without them.
+  bool loan(uint32_t n) {
+    std::optional<Owner> at;
+    Op op = Op::kLocalInv;
+    if (!returned_.empty() && loans_.percent(kReturnedPercent)) {
+      at = returned_.front();
+      returned_.erase(returned_.begin());
+    } else if (!over_.empty() && loans_.percent(kReopenedPercent)) {
+      at = over_.front();
+      over_.erase(over_.begin());
+      if (debts_[at->side][at->qp][at->loan].is_open) return false;
+      op = opener(*at);
+    } else if (loans_.percent(kLoanPercent)) {
+      const auto side = loans_.percent(50) ? kClient : kServer;
+      at = Owner{side, static_cast<uint32_t>(loans_.below(plan_.qps)), 0};
+      const Life& l = plan_.life[at->qp];
+      if (l.one_way) at->side = l.who;
+      auto& all = debts_[at->side][at->qp];
+      at->loan =
+          static_cast<uint32_t>(loans_.below(limits_.minimum ? kMostLoansMinimum : kMostLoans));
+      at->loan = std::min(at->loan, static_cast<uint32_t>(all.size()));
+      if (at->loan == all.size()) {
+        all.emplace_back();
+        plan_.loans[at->side][at->qp].push_back(kind_of_loan(l.one_way, at->loan));
+      }
+      const Debt& debt = all[at->loan];
+      if (debt.is_open && !debt.is_own && !debt.is_returned) return false;
+      if (!all[at->loan].is_open) op = opener(*at);
+    }
+    if (!at) return false;
+    Debt& debt = debts_[at->side][at->qp][at->loan];
+    const bool may_end = debt.is_open && (debt.is_own || debt.is_returned);
+    if (op == Op::kLocalInv && !may_end) return false;  // it has ended meanwhile
+    const bool is_window1 = plan_.loans[at->side][at->qp][at->loan] == Loan::kWindow1;
+    if (op == Op::kLocalInv && is_window1) op = Op::kBindMw;
+    Operation o;
+    o.number = n;
+    o.side = at->side;
+    o.qp = at->qp;
+    o.op = op;
+    o.loan = at->loan + 1;
+    o.signaled = true;
+    o.data = loans_.next();
+    o.unbinds = is_window1 && debt.is_open && loans_.percent(50);
+    if (o.opens()) {
+      o.is_own = plan_.life[o.qp].one_way || (op == Op::kRegMr && loans_.percent(kOwnPercent));
+      debt = {.is_open = true, .is_own = o.is_own, .opened = plan_.ops.size()};
+    } else {
+      debt = {};
+      over_.push_back(*at);
+    }
+    const bool is_fenced = loans_.percent(15);
+    o.fence = op == Op::kLocalInv || is_fenced;
+    const QpShape& shape = plan_.shape[o.side][o.qp];
+    auto& s = state_[o.side][o.qp];
+    s.silent = 0;
+    o.joined = s.any && s.group + o.entries() <= shape.send_depth / 2 && loans_.percent(40);
+    group(o, s);
+    plan_.ops.push_back(std::move(o));
+    return true;
+  }
+
+  /// Windows are for the peer. A minimum build has page-list entries for one fast registration.
+  Loan kind_of_loan(bool one_way, uint32_t nth) {
+    if (one_way || (loans_.percent(50) && !(limits_.minimum && nth != 0))) return Loan::kFast;
+    return loans_.percent(50) ? Loan::kWindow1 : Loan::kWindow2;
+  }
+  Op opener(const Owner& at) const {
+    return plan_.loans[at.side][at.qp][at.loan] == Loan::kFast ? Op::kRegMr : Op::kBindMw;
+  }
+
+  /// Chooses a loan for a request, or for the sink of a Read or atomic.
+  bool borrow(Operation& o) {
+    if (!has_loans_) return false;
+    const unsigned peer = 1 - o.side;
+    const auto open_of = [&](unsigned side, bool is_own) -> uint32_t {
+      const auto& all = debts_[side][o.qp];
+      for (uint32_t k = 0; k < all.size(); ++k)
+        if (all[k].is_open && !all[k].is_returned && all[k].is_own == is_own) return k + 1;
+      return 0;
+    };
+    if (const uint32_t own = open_of(o.side, true);
+        own != 0 && o.has_sink() && loans_.percent(kUsePercent) &&
+        extend(debts_[o.side][o.qp][own - 1], {o.local[0].offset, o.length}))
+      o.sink_loan = own;
+    const uint32_t lent = open_of(peer, false);
+    if (lent == 0) return o.sink_loan != 0;
+    Debt& debt = debts_[peer][o.qp][lent - 1];
+    if (o.is_send()) {
+      if (o.immediate || !loans_.percent(kEndPercent)) return o.sink_loan != 0;
+      debt.is_open = false;
+      o.returns = loans_.percent(50) || plan_.loans[peer][o.qp][lent - 1] == Loan::kWindow1;
+      if (o.returns) {
+        debt.is_open = debt.is_returned = true;
+        returned_.push_back({static_cast<Side>(peer), o.qp, lent - 1});
+      } else {
+        over_.push_back({static_cast<Side>(peer), o.qp, lent - 1});
+      }
+      o.fence = true;
+    } else if (!o.remote_landing || !loans_.percent(kUsePercent) ||
+               !extend(debt, {o.remote.offset, o.length})) {
+      return o.sink_loan != 0;
+    }
+    o.loan = lent;
+    return true;
+  }
+
+  /// The loan's range grows to hold these bytes. A minimum build has few page-list entries.
+  bool extend(const Debt& debt, const Piece& p) {
+    Piece& range = plan_.ops[debt.opened].range;
+    const uint32_t end = p.offset + std::max(p.length, 1u);
+    const uint32_t from = range.length == 0 ? p.offset : std::min(p.offset, range.offset);
+    const uint32_t to = range.length == 0 ? end : std::max(end, range.offset + range.length);
+    if (limits_.minimum && to - from > kLoanPagesMinimum * kPage) return false;
+    range = {from, to - from};
+    return true;
+  }
+
+  /// The range of a loan: the bytes that are used, or some more.
+  void cover(Operation& o) {
+    const uint32_t bytes = plan_.landing_bytes[o.side][o.qp];
+    Piece& r = o.range;
+    if (r.length == 0)
+      r = {static_cast<uint32_t>(loans_.below(kPage)),
+           1 + static_cast<uint32_t>(loans_.below(kPage))};
+    const uint64_t how = loans_.below(4);
+    if (how == 0 && !limits_.minimum) r = {0, bytes};
+    if (how == 1) {
+      const uint32_t from =
+          r.offset - std::min(r.offset, static_cast<uint32_t>(loans_.below(kPage)));
+      const uint32_t to =
+          std::min(bytes, r.offset + r.length + static_cast<uint32_t>(loans_.below(kPage)));
+      r = {from, to - from};
+    }
+  }
+
   void receive(Operation& o, uint32_t bytes, Crossing crossing, Landing& landing) {
     const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
     for (const uint32_t length : cuts(bytes, pieces)) {
@@ -568,14 +750,23 @@ class Generator {
     const uint32_t receives = plan_.shape[1 - o.side][o.qp].recv_depth;
     o.joined = s.any && s.group + o.entries() <= half &&
                s.sends + (o.takes_receive() ? 1 : 0) <= receives && rng_.percent(30);
+    group(o, s);
+    const uint32_t body = o.is_inline ? o.length : static_cast<uint32_t>(o.local.size()) * 16;
+    o.push = shape.push && !o.joined && o.entries() == 1 && body <= kPushBody;
+    if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
+  }
+
+  struct Queue {
+    uint32_t silent = 0, group = 0, sends = 0;
+    size_t last = 0;
+    bool any = false;
+  };
+  void group(const Operation& o, Queue& s) {
     s.group = (o.joined ? s.group : 0) + o.entries();
     s.sends = (o.joined ? s.sends : 0) + (o.takes_receive() ? 1 : 0);
     if (o.joined) plan_.ops[s.last].push = false;
     s.any = true;
     s.last = plan_.ops.size();
-    const uint32_t body = o.is_inline ? o.length : static_cast<uint32_t>(o.local.size()) * 16;
-    o.push = shape.push && !o.joined && o.entries() == 1 && body <= kPushBody;
-    if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
   }
 
   struct Word {
@@ -586,13 +777,9 @@ class Generator {
     Side side;
     uint32_t qp, offset;
   };
-  struct Queue {
-    uint32_t silent = 0, group = 0, sends = 0;
-    size_t last = 0;
-    bool any = false;
-  };
   Limits limits_;
-  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, immediates_, atomics_, holds_, keys_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, immediates_, atomics_, holds_, keys_,
+      loans_, shares_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
@@ -600,6 +787,10 @@ class Generator {
   bool has_keys_ = keys_.percent(50);
   // The bound STag of a side's landing region that its peer may use, or 0.
   std::array<std::array<uint32_t, kMaxQps>, 2> lent_{};
+  bool has_loans_ = loans_.percent(50);
+  std::array<std::array<std::vector<Debt>, kMaxQps>, 2> debts_{};  // by owner
+  std::vector<Owner> over_;                                        // loans that have ended
+  std::vector<Owner> returned_;                                    // loans that a local_inv may end
   std::optional<Hot> hot_;  // of the last operation on a word
   std::array<std::array<std::vector<Word>, kMaxQps>, 2> words_{};
   std::array<std::array<Queue, kMaxQps>, 2> state_{};
@@ -609,6 +800,7 @@ class Generator {
 
 Plan generate(uint64_t seed, uint32_t ops, const Limits& limits) {
   Plan p = Generator(seed, limits).make(ops);
+  p.mend();
   p.close_qps();
   return p;
 }

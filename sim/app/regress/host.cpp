@@ -111,6 +111,8 @@ Result<void> Host::body() {
   if (thread_ == 0) {
     if (auto r = count_bad_reads(); !r) return r;
   }
+  for (Domain& d : domains_)
+    if (auto r = close_srq(d); !r) return r;
   lanes_.clear();
   listener_.reset();
   domains_.clear();
@@ -208,6 +210,7 @@ Result<void> Host::open() {
         open_region(d.pd, small_, kSmallIova, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
     if (!small) return error_of(small);
     d.unreadable = std::move(*small);
+    if (auto r = open_srq(k); !r) return r;
   }
   if (side_ == kClient) return {};
   auto listener = listen(context_, static_cast<uint16_t>(kPort + thread_));
@@ -240,9 +243,13 @@ Result<void> Host::open_lane(Lane& lane) {
   const uint32_t access = kAccess | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_FLUSH_GLOBAL |
                           (life.persistent[side_] ? IBV_ACCESS_FLUSH_PERSISTENT : 0u) |
                           (life.base[side_] == Base::kZero ? IBV_ACCESS_ZERO_BASED : 0u);
-  auto mr = open_region(domain(lane).pd, lane.landing, plan_.iova(side_, q), access);
+  const bool has_windows =
+      std::ranges::any_of(plan_.loans[side_][q], [](Loan kind) { return kind != Loan::kFast; });
+  auto mr = open_region(domain(lane).pd, lane.landing, plan_.iova(side_, q),
+                        access | (has_windows ? uint32_t{IBV_ACCESS_MW_BIND} : 0u));
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
+  lane.access = access;
   Published& p = mine(lane);
   if (life.end == End::kFault && life.fault == Fault::kWriteStale && life.who != side_) {
     auto stale = open_region(domain(lane).pd, small_, kSmallIova, kAccess);
@@ -268,13 +275,15 @@ Result<void> Host::open_lane(Lane& lane) {
   auto qp = domain(lane).pd.create_qp(
       {.send_cq = overflows(lane) ? &lane.own_cq : pair.data(),
        .recv_cq = receives,
+       .srq = life.shares[side_] ? &domain(lane).srq : nullptr,
        .cap = {.max_send_wr = overflows(lane) ? 2 * kOverflowSends : h.send_depth,
                .max_recv_wr = h.recv_depth,
                .max_send_sge = h.max_sge,
                .max_recv_sge = 3,
                .max_inline_data =
                    has_atomics ? std::max(h.max_inline, kAtomicInline) : h.max_inline},
-       .push = h.push});
+       .push = h.push,
+       .privileged = !plan_.loans[side_][q].empty()});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
   for (uint32_t k = 0; k < plan_.keys[side_][q]; ++k) {
@@ -284,6 +293,7 @@ Result<void> Host::open_lane(Lane& lane) {
     p.keys.push_back(key->rkey());
     lane.keys.push_back(std::move(*key));
   }
+  if (auto r = open_loans(lane); !r) return r;
   dev_.before_shared();
   own_.owner[lane.qp.qp_num()] = this;
   lane.phase = Phase::kOpen;
@@ -295,6 +305,33 @@ Result<void> Host::open_lane(Lane& lane) {
   p.foreign = domains_[(life.pd[side_] + 1) % domains_.size()].source.rkey();
   p.ready = true;
   shared_.progress = dev_.now();
+  return {};
+}
+
+// Allocates the STags of loans, with room for the longest of their registrations.
+Result<void> Host::open_loans(Lane& lane) {
+  const auto& kinds = plan_.loans[side_][lane.number];
+  std::vector<uint64_t> pages(kinds.size(), 1);
+  for (const Operation* o : lane.sends) {
+    if (o->op != Op::kRegMr) continue;
+    const uint64_t from = (lane.landing.at + o->range.offset) / kPage,
+                   to = (lane.landing.at + o->range.offset + o->range.length - 1) / kPage;
+    pages[o->loan - 1] = std::max(pages[o->loan - 1], to - from + 1);
+  }
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    Lane::Loan& loan = lane.loans.emplace_back();
+    if (kinds[k] != Loan::kFast) {
+      auto mw =
+          domain(lane).pd.alloc_mw(kinds[k] == Loan::kWindow1 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+      if (!mw) return error_of(mw);
+      loan.mw = std::move(*mw);
+      continue;
+    }
+    auto mr = domain(lane).pd.alloc_mr(static_cast<uint32_t>(pages[k]));
+    if (!mr) return error_of(mr);
+    loan.mr = std::move(*mr);
+  }
+  mine(lane).loans.resize(kinds.size());
   return {};
 }
 
@@ -395,6 +432,13 @@ Result<void> Host::take_events() {
     }();
     if (!e) return {};
     shared_.progress = dev_.now();
+    if (e->type == IBV_EVENT_SRQ_LIMIT_REACHED) {
+      const auto limit = own_.limits.find(e->object);
+      if (limit == own_.limits.end() || !limit->second)
+        return fail(Errc::kProtocol, "limit event of SRQ {}, whose limit is not armed", e->object);
+      limit->second = false;
+      continue;
+    }
     Host* owner = this;
     if (e->type != IBV_EVENT_CQ_ERR) {
       const auto found = own_.owner.find(e->object);

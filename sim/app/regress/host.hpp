@@ -36,6 +36,8 @@
 namespace rnic::app::regress {
 
 inline constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t{1} << 45;
+inline constexpr uint64_t kSharedIova = uint64_t{1} << 46;
+inline constexpr uint64_t kSharedId = 4'000'000;  // wr_id of an SRQ's first receive
 inline constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
 inline constexpr Time kAfterwards = 5 * kUs;     // nothing may arrive in this time after the end
 inline constexpr uint32_t kCplTimeout = 20'000;  // register cpl_timeout, device cycles: 62 us
@@ -54,6 +56,13 @@ struct Published {
   std::span<const uint8_t> memory{};  // its landing region while it exists
   uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
   std::vector<uint32_t> keys{};  // bound STags of its landing region
+  /// A loan as it was registered last: its key, and the address of the landing region's first byte.
+  struct Loan {
+    uint32_t key = 0;
+    uint64_t origin = 0;
+  };
+  std::vector<Loan> loans{};
+  uint32_t opened = 0;  // number of the last reg_mr that has completed
 };
 
 struct Shared {
@@ -64,6 +73,7 @@ struct Shared {
     uint32_t done = 0, left = 0;  // threads
     std::array<Published, kMaxQps> lane{};
     std::map<uint32_t, Host*> owner;  // by QP number
+    std::map<uint32_t, bool> limits;  // by number of an SRQ: its limit is armed
     std::array<Host*, kMaxThreads> hosts{};
     Lock lock;  // of the context, if threads share it
   };
@@ -113,6 +123,13 @@ class Host {
   struct Domain {
     verbs::Pd pd;
     verbs::Mr source, unreadable;
+    // Its SRQ, if lives use it. All receives are posted, except while a completion is handled. Each
+    // has `slot_bytes` of the region for its pieces, with bytes before and behind each.
+    Region shared{};
+    verbs::Mr shared_mr{};
+    verbs::Srq srq{};
+    uint32_t slots = 0, message_bytes = 0, slot_bytes = 0;
+    bool is_used = false;  // a message has taken a receive
   };
   enum class Phase : uint8_t { kWaiting, kOpen, kRunning, kEnding, kDraining, kOver };
   enum class Kind : uint8_t {
@@ -140,14 +157,23 @@ class Host {
     std::vector<const Operation*> incoming{};  // what the peer posts
     std::vector<const Operation*> receives{};  // the Sends of `incoming`
     Region landing{};
+    uint32_t access = 0;  // of the landing region
     verbs::Mr mr{};
     std::vector<verbs::Mr> keys{};  // bound STags of the landing region
-    verbs::Cq own_cq{};             // of a life whose CQ overflows
+    struct Loan {
+      verbs::Mr mr{};           // fast
+      verbs::Mw mw{};           // window
+      bool is_closing = false;  // its local_inv is outstanding
+    };
+    std::vector<Loan> loans{};
+    uint32_t arrived = 0;  // number of the last of `receives` that has arrived
+    verbs::Cq own_cq{};    // of a life whose CQ overflows
     verbs::Qp qp{};
     verbs::Connection connection{};
     std::deque<Posted> sent{}, received{};
     size_t posted = 0, completed = 0, checked_writes = 0;  // of sends; of incoming
     size_t flushed = 0;                                    // of sends: before a completed Flush
+    size_t shared_flushed = 0;                             // receives of an SRQ
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions polled from the overflowing CQ
@@ -155,6 +181,7 @@ class Host {
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
          cq_emptied = false;
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
+    std::optional<uint64_t> emptied{};  // such polls before it has drained
     std::vector<verbs::AsyncEvent> events{};
   };
   struct Expected {
@@ -198,12 +225,23 @@ class Host {
   [[nodiscard]] Result<void> drain(Lane& lane);
   [[nodiscard]] Result<void> finish(Lane& lane, const verbs::QpInfo& info);
   [[nodiscard]] Result<void> post(Lane& lane);
+  [[nodiscard]] Result<void> open_loans(Lane& lane);
+  bool may_post(const Lane& lane, const Operation& op) const;
+  [[nodiscard]] Result<void> put_loan(Lane& lane, const Operation& op, verbs::SendWr& wr);
   [[nodiscard]] Result<void> age(Lane& lane);
   [[nodiscard]] Result<void> post_wrong(Lane& lane);
   void put_atomic(const Lane& lane, verbs::SendWr& wr, verbs::Sge& local) const;
   [[nodiscard]] Result<void> refuse(Lane& lane);
   [[nodiscard]] Result<void> post_one(Lane& lane, Kind kind, const verbs::SendWr& wr);
   [[nodiscard]] Result<void> post_receives(Lane& lane);
+  [[nodiscard]] Result<void> open_srq(uint32_t number);
+  [[nodiscard]] Result<void> close_srq(Domain& d);
+  static std::vector<Piece> slot_pieces(const Domain& d, uint32_t slot);
+  [[nodiscard]] Result<void> post_shared(Domain& d, uint32_t slot);
+  [[nodiscard]] Result<void> take_shared(Lane& lane, const verbs::Wc& wc);
+  [[nodiscard]] Result<void> check_slot(const Lane& lane, uint32_t slot, const Operation* op,
+                                        bool is_cut);
+  [[nodiscard]] Result<void> check_receive(Lane& lane, const verbs::Wc& wc, const Operation& op);
   [[nodiscard]] Result<size_t> poll();
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
   [[nodiscard]] Result<void> take_send(Lane& lane, const verbs::Wc& wc);
@@ -259,6 +297,7 @@ class Host {
   std::optional<verbs::Listener> listener_;
   std::deque<Lane> lanes_;
   std::deque<verbs::Wc> inbox_;  // completions of our QPs that another thread polled
+  uint64_t emptied_ = 0;         // polls that have left all CQs empty
   bool is_armed_ = false, holds_ = false;
 };
 

@@ -30,6 +30,12 @@ WrOpcode opcode_of(const Operation& o) {
       return IBV_WR_ATOMIC_CMP_AND_SWP;
     case Op::kAtomicWrite:
       return IBV_WR_ATOMIC_WRITE;
+    case Op::kRegMr:
+      return IBV_WR_REG_MR;
+    case Op::kBindMw:
+      return IBV_WR_BIND_MW;
+    case Op::kLocalInv:
+      return IBV_WR_LOCAL_INV;
     default:
       return o.immediate ? RNIC_WR_IMM : o.invalidates() ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND;
   }
@@ -64,8 +70,8 @@ Result<void> Host::step(Lane& lane) {
         if (auto r = refuse(lane); !r) return r;
       if (auto r = post(lane); !r) return r;
       if (auto r = post_receives(lane); !r) return r;
-      const bool prepared =
-          lane.spares_posted == life.spare[side_] && lane.receives_posted == lane.receives.size();
+      const bool prepared = life.shares[side_] || (lane.spares_posted == life.spare[side_] &&
+                                                   lane.receives_posted == lane.receives.size());
       const bool quiet = prepared && lane.completed == lane.sends.size() &&
                          lane.receives_done == lane.receives.size();
       mine(lane).prepared = prepared;
@@ -153,9 +159,15 @@ Result<void> Host::drain(Lane& lane) {
   const auto info = lane.qp.query();
   if (!info) return error_of(info);
   if (!info->drained && info->state != IBV_QPS_INIT) return {};
-  if (!overflows(lane) && !lane.sent.empty()) {  // complete, or its flush is not yet polled
+  const bool has_shared = life.shares[side_] && !life.closes();
+  if (has_shared || (!overflows(lane) && !lane.sent.empty())) {
+    // Its requests are complete, or their flushes are not yet polled.
     if (lane.drained_at == 0) lane.drained_at = dev_.now();
     if (dev_.now() < lane.drained_at + kAfterwards) return {};
+    // No count tells how many receives of an SRQ are still to complete, and destroy() drops those
+    // that were not polled.
+    if (has_shared && !lane.emptied) lane.emptied = emptied_;
+    if (has_shared && *lane.emptied == emptied_) return {};
   }
   if (life.late && !life.closes() && !lane.late_posted && !overflows(lane)) {
     lane.late_posted = true;
@@ -197,6 +209,11 @@ Result<void> Host::finish(Lane& lane, const QpInfo& info) {
                 "qp {}: its CQ of {} entries had {} completions when it overflowed", lane.number,
                 kOverflowRing, lane.overflowed);
   }
+  if (lane.life->shares[side_] && !is_cut(lane, true) && lane.receives_done != lane.receives.size())
+    return fail(Errc::kProtocol,
+                "qp {}: it has ended, and {} of {} messages have completed receives of SRQ {}\n{}",
+                lane.number, lane.receives_done, lane.receives.size(), domain(lane).srq.number(),
+                standing());
   if (auto r = compare_all(lane); !r) return r;
   dev_.before_shared();
   own_.owner.erase(lane.qp.qp_num());
@@ -207,6 +224,11 @@ Result<void> Host::finish(Lane& lane, const QpInfo& info) {
                   r.error().what);
   }
   lane.keys.clear();
+  for (Lane::Loan& loan : lane.loans) {
+    auto r = loan.mw.core() != nullptr ? loan.mw.dealloc() : loan.mr.dereg();
+    if (!r) return fail(r.error().code, "qp {}: end of a loan: {}", lane.number, r.error().what);
+  }
+  lane.loans.clear();
   if (auto r = lane.qp.destroy(); !r)
     return fail(r.error().code, "qp {}: destroy: {}", lane.number, r.error().what);
   lane.connection = Connection();
@@ -246,6 +268,8 @@ Result<void> Host::post(Lane& lane) {
     entries += p.op != nullptr && p.op->sink_key == 0 ? p.op->entries() : 1;
   if (entries > plan_.shape[side_][lane.number].send_depth) return {};
   if (lane.sends_posted + sends > theirs(lane).receives) return {};
+  if (!std::ranges::all_of(group, [&](const Operation* o) { return may_post(lane, *o); }))
+    return {};
   std::vector<std::vector<Sge>> sges(group.size());
   std::vector<SendWr> wrs;
   for (size_t k = 0; k < group.size(); ++k) {
@@ -255,7 +279,7 @@ Result<void> Host::post(Lane& lane) {
     wr.send_flags = (o.signaled ? IBV_SEND_SIGNALED : 0u) | (o.fence ? IBV_SEND_FENCE : 0u) |
                     (o.is_inline ? IBV_SEND_INLINE : 0u) |
                     (o.op == Op::kSendSolicited ? IBV_SEND_SOLICITED : 0u);
-    if (!o.is_send()) {
+    if (!o.is_send() && !o.is_of_loan()) {
       wr.remote_addr =
           (o.remote_landing ? plan_.iova(peer_, lane.number) : kSourceIova) + o.remote.offset;
       wr.rkey = o.remote_landing ? theirs(lane).landing : theirs(lane).source;
@@ -263,6 +287,14 @@ Result<void> Host::post(Lane& lane) {
     if (o.immediate) wr.imm = o.data;
     if (o.key != 0) wr.rkey = theirs(lane).keys.at(o.key - 1);
     if (o.sink_key != 0) sges[k][0].lkey = lane.keys.at(o.sink_key - 1).lkey();
+    if (o.is_of_loan()) {
+      if (auto r = put_loan(lane, o, wr); !r) return r;
+    } else if (o.loan != 0) {
+      const Published::Loan& loan = theirs(lane).loans.at(o.loan - 1);
+      wr.rkey = loan.key;
+      if (!o.is_send()) wr.remote_addr = loan.origin + o.remote.offset;
+    }
+    if (o.sink_loan != 0) sges[k][0].lkey = lane.loans.at(o.sink_loan - 1).mr.lkey();
     wr.compare_add = o.op == Op::kCmpSwap ? want_.compare.at(o.number) : o.data;
     if (o.op == Op::kFetchAdd) wr.add_mask = o.mask;
     if (o.op == Op::kCmpSwap)
@@ -292,6 +324,54 @@ Result<void> Host::post(Lane& lane) {
   if (!r)
     return fail(r.error->code, "post of request {}, in the group of {}: {}", wrs[r.accepted].wr_id,
                 group.front()->describe(), r.error->what);
+  return {};
+}
+
+// False while an operation waits for one of the peer, or a reg_mr for the local_inv before it.
+bool Host::may_post(const Lane& lane, const Operation& op) const {
+  if (op.op == Op::kRegMr && lane.loans.at(op.loan - 1).is_closing) return false;
+  if (op.after <= lane.arrived) return true;
+  return !op.is_of_loan() && op.after <= theirs(lane).opened;
+}
+
+// Opens a loan under its next key, and publishes it, or closes it.
+Result<void> Host::put_loan(Lane& lane, const Operation& op, SendWr& wr) {
+  Lane::Loan& loan = lane.loans.at(op.loan - 1);
+  if (op.op == Op::kLocalInv) {
+    wr.rkey = mine(lane).loans.at(op.loan - 1).key;
+    loan.is_closing = true;
+    return {};
+  }
+  const uint64_t iova = plan_.iova(side_, lane.number);
+  const auto step = static_cast<uint32_t>(1 + op.data % 255);
+  if (op.op == Op::kBindMw) {
+    const bool is_zero_based = op.data / 256 % 2 != 0;
+    const uint32_t key = loan.mw.rkey();
+    wr.mw = &loan.mw;
+    wr.key = (key & ~0xffu) | ((key + step) & 0xff);
+    wr.bind_info = {
+        .mr = &lane.mr,
+        .addr = iova + op.range.offset,
+        .length = op.unbinds ? 0 : op.range.length,
+        .access = (lane.access & ~uint32_t{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED}) |
+                  (is_zero_based ? IBV_ACCESS_ZERO_BASED : 0u)};
+    mine(lane).loans.at(op.loan - 1) = {
+        .key = wr.key, .origin = is_zero_based ? -uint64_t{op.range.offset} : iova};
+    return {};
+  }
+  const auto page = op.data / 256 % 2 == 0 ? kPage : lane.landing.buffer.page_size();
+  const SgRange range{.buffer = lane.landing.buffer,
+                      .addr = lane.landing.at + op.range.offset,
+                      .length = op.range.length};
+  if (auto r = loan.mr.map_mr_sg({&range, 1}, static_cast<uint32_t>(page), iova + op.range.offset);
+      !r)
+    return fail(r.error().code, "{}: {}", op.describe(), r.error().what);
+  if (auto r = loan.mr.update_fast_reg_key(static_cast<uint8_t>(loan.mr.rkey() + step)); !r)
+    return r;
+  wr.mr = &loan.mr;
+  wr.key = loan.mr.rkey();
+  wr.access = (lane.access & ~uint32_t{IBV_ACCESS_ZERO_BASED}) | RNIC_ACCESS_REMOTE_INVALIDATE;
+  mine(lane).loans.at(op.loan - 1) = {.key = wr.key, .origin = iova};
   return {};
 }
 
@@ -331,6 +411,13 @@ Result<void> Host::post_one(Lane& lane, Kind kind, const SendWr& wr) {
 // the peer after a register read, whose reply proves that the device has received the doorbells.
 Result<void> Host::post_receives(Lane& lane) {
   const Life& life = *lane.life;
+  if (life.shares[side_]) {  // the SRQ has receives for the QP's credit
+    const uint64_t upto = lane.receives_done + plan_.credit(side_, lane.number);
+    if (mine(lane).receives == upto) return {};
+    (void)dev_.read64(0, spec::kCountItemsOffset);
+    mine(lane).receives = upto;
+    return {};
+  }
   if (lane.receive_failed ||
       (life.receives_late[side_] && (lane.phase == Phase::kOpen || dev_.now() < lane.refill_at)))
     return {};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "link/wire_limit.hpp"
@@ -63,6 +64,18 @@ std::string Operation::describe() const {
       "{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number),
       side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
   if (immediate) s += fmt::format(" immediate={:#x}", data);
+  if (is_of_loan()) s += fmt::format(" loan={}", loan);
+  if (unbinds) s += " unbinds";
+  if (opens())
+    s += fmt::format(" range={:#x}+{}{}", range.offset, range.length, is_own ? " own" : "");
+  if (loan != 0 && !is_of_loan())
+    s += fmt::format(" {}={}",
+                     invalidates() ? "invalidates_loan"
+                     : returns     ? "returns_loan"
+                                   : "loan",
+                     loan);
+  if (sink_loan != 0) s += fmt::format(" sink_loan={}", sink_loan);
+  if (after != 0) s += fmt::format(" after=#{}", after);
   if (key != 0) s += fmt::format(" {}={}", invalidates() ? "invalidates" : "key", key);
   if (sink_key != 0) s += fmt::format(" sink_key={} local_inv", sink_key);
   if (op == Op::kFlush)
@@ -77,7 +90,7 @@ std::string Operation::describe() const {
   if (!local.empty())
     s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
   if (takes_receive()) s += fmt::format(" receive={}", text_of(receive));
-  if (!is_send())
+  if (!is_send() && !is_of_loan())
     s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
   for (const auto& [on, name] : {std::pair{is_inline, "inline"},
                                  {push, "push"},
@@ -158,6 +171,7 @@ std::string Life::describe(uint32_t qp) const {
                      receives_late[side] ? " receives late" : "");
     if (asks_flush[side]) s += " asks for Flush";
     if (persistent[side]) s += " persistent";
+    if (shares[side]) s += " receives of an SRQ";
   }
   return s + "\n";
 }
@@ -197,8 +211,85 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
     life[q].spare = {};
     life[q].busy = false;
   }
-  // An operation whose joined predecessor was removed is posted singly. A QP still signals often
-  // enough, since it has fewer requests.
+  mend();
+  regroup();
+  close_qps();
+}
+
+// Makes the loans of the remaining operations such that the plan can run.
+// - A loan that is closed, or does not hold the bytes, is not used, invalidated or returned. One
+//   that is open is not opened, except a returned window of type 1.
+// - An operation joins a group only if all that it waits for has a lower number than the group. So
+//   no two groups wait for each other.
+// - The server may send nothing before the client's first message (RFC 5044 7.1.2). Until then no
+//   request of the client waits for one of the server.
+void Plan::mend() {
+  struct State {
+    bool is_open = false, is_returned = false;
+    uint32_t over = 0;             // the operation that has ended it
+    bool is_over_locally = false;  // that one is a local_inv
+    const Operation* opened = nullptr;
+  };
+  std::array<std::array<std::array<State, kMostLoans>, kMaxQps>, 2> states{};
+  std::array<std::array<uint32_t, kMaxQps>, 2> group{};  // number of its first operation
+  std::array<std::array<bool, kMaxQps>, 2> is_headless{};
+  std::array<std::optional<uint32_t>, kMaxQps> spoke{};  // the client's first message
+  std::set<uint32_t> idle;
+  const auto holds = [](const State& s, const Piece& p) {
+    const Piece& in = s.opened->range;
+    return p.offset >= in.offset && p.offset + std::max(p.length, 1u) <= in.offset + in.length;
+  };
+  for (Operation& o : ops) {
+    uint32_t waits_for = 0;
+    o.after = 0;
+    if (o.is_of_loan()) {
+      State& s = states[o.side][o.qp].at(o.loan - 1);
+      const bool is_again = s.is_returned && loans[o.side][o.qp].at(o.loan - 1) == Loan::kWindow1;
+      const uint32_t after = s.is_over_locally ? 0 : s.over;
+      const bool may =
+          o.opens() ? !s.is_open || is_again : s.is_open && (s.is_returned || s.opened->is_own);
+      if (!may || (after != 0 && o.side == kClient && !spoke[o.qp])) {
+        idle.insert(o.number);
+        is_headless[o.side][o.qp] = is_headless[o.side][o.qp] || !o.joined;
+        continue;
+      }
+      if (!s.is_over_locally || o.op == Op::kRegMr) waits_for = s.over;
+      o.after = after;
+      if (o.opens())
+        s = {.is_open = true, .opened = &o};
+      else
+        s = {.over = o.number, .is_over_locally = true};
+    } else if (o.loan != 0) {
+      State& s = states[1 - o.side][o.qp].at(o.loan - 1);
+      const bool may = s.is_open && !s.is_returned && !s.opened->is_own &&
+                       (o.side == kServer || spoke[o.qp]) &&
+                       (o.is_send() || holds(s, {o.remote.offset, o.length}));
+      if (may) {
+        waits_for = o.after = s.opened->number;
+        if (o.invalidates()) s = {.over = o.number};
+        if (o.returns) s.is_returned = true, s.over = o.number;
+      } else {
+        o.loan = 0;
+        o.returns = false;
+      }
+    }
+    if (o.sink_loan != 0) {
+      const State& s = states[o.side][o.qp].at(o.sink_loan - 1);
+      if (!s.is_open || !s.opened->is_own || !holds(s, o.local[0])) o.sink_loan = 0;
+    }
+    uint32_t& first = group[o.side][o.qp];
+    const bool is_mute = o.after != 0 && o.side == kClient && *spoke[o.qp] >= first;
+    const bool is_first = std::exchange(is_headless[o.side][o.qp], false);
+    if (is_mute || is_first || (waits_for != 0 && waits_for >= first)) o.joined = false;
+    if (!o.joined) first = o.number;
+    if (o.side == kClient && !o.is_of_loan() && !spoke[o.qp]) spoke[o.qp] = o.number;
+  }
+  std::erase_if(ops, [&](const Operation& o) { return idle.contains(o.number); });
+}
+
+// An operation whose joined predecessor was removed is posted singly. A QP still signals often
+// enough, since it has fewer requests.
+void Plan::regroup() {
   std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;
   std::array<std::array<uint32_t, kMaxQps>, 2> silent{};
   for (Operation& o : ops) {
@@ -212,16 +303,16 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
       n = 0;
     }
   }
-  close_qps();
 }
 
 std::vector<std::string> Plan::simplifications() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) names.push_back(name);
   for (const char* name :
-       {"markers", "crc",        "ird_ord", "depth", "push", "pause",      "joined", "inline",
-        "fence",   "unsignaled", "threads", "pds",   "cqs",  "shared_cq",  "armed",  "eqs",
-        "spare",   "busy",       "late",    "bases", "aged", "persistent", "masks",  "keys"})
+       {"markers",    "crc",   "ird_ord",    "depth",   "push", "pause", "joined",
+        "inline",     "fence", "unsignaled", "threads", "pds",  "cqs",   "shared_cq",
+        "armed",      "eqs",   "spare",      "busy",    "late", "bases", "aged",
+        "persistent", "masks", "keys",       "loans",   "srqs"})
     names.emplace_back(name);
   return names;
 }
@@ -254,6 +345,7 @@ void Plan::simplify(const std::string& name) {
     if (name == "bases") l.base = {};
     if (name == "aged") l.aged = false;
     if (name == "persistent") l.persistent = {};
+    if (name == "srqs") l.shares = {};
   }
   for (auto& side : shape) {
     for (QpShape& s : side) {
@@ -262,20 +354,26 @@ void Plan::simplify(const std::string& name) {
     }
   }
   if (name == "keys") keys = {};
+  if (name == "loans") {
+    loans = {};
+    std::erase_if(ops, [](const Operation& o) { return o.is_of_loan(); });
+  }
   for (Operation& o : ops) {
     if (name == "push") o.push = false;
     if (name == "pause") o.pause_ns = 0;
     if (name == "joined") o.joined = false;
     if (name == "inline") o.is_inline = false;
     // A Send or Write that gathers from the landing region must wait for the Read that fetched it.
-    if (name == "fence" && (!o.local_landing || o.has_sink()) && !o.invalidates()) o.fence = false;
+    if (name == "fence" && (!o.local_landing || o.has_sink()) && !o.needs_fence()) o.fence = false;
     if (name == "keys") o.key = o.sink_key = 0;
+    if (name == "loans") o.loan = o.sink_loan = o.after = 0, o.returns = false;
     if (name == "unsignaled") o.signaled = true;
     if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
     if (name == "masks" && o.masked)
       o.masked = false, o.mask = o.op == Op::kCmpSwap ? ~uint64_t{0} : 0,
       o.compare_mask = ~uint64_t{0};
   }
+  if (name == "loans") regroup();
 }
 
 std::string Plan::describe() const {
@@ -294,6 +392,9 @@ std::string Plan::describe() const {
     if (!uses(q)) continue;
     s += life[q].describe(q);
     for (const Side side : {kClient, kServer}) {
+      for (size_t k = 0; k < loans[side][q].size(); ++k)
+        s += fmt::format("  qp {} {}: loan {} is {}\n", q, side == kClient ? "client" : "server",
+                         k + 1, kLoanNames[static_cast<size_t>(loans[side][q][k])]);
       const QpShape& h = shape[side][q];
       s += fmt::format("  qp {} {}: send {} recv {} sge {} inline {}{}\n", q,
                        side == kClient ? "client" : "server", h.send_depth, h.recv_depth, h.max_sge,
@@ -360,7 +461,7 @@ void change_word(Memory& m, const Operation& o) {
 Memory reference(const Plan& plan) {
   Memory m = initial(plan);
   for (const Operation& o : plan.ops) {
-    if (o.op == Op::kFlush) continue;
+    if (o.op == Op::kFlush || o.is_of_loan()) continue;
     if (o.is_word()) {
       change_word(m, o);
       continue;

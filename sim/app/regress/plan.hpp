@@ -20,6 +20,15 @@
 //   after the Writes before it).
 // - A request may use a bound STag of the landing region in place of the region's own. The Send
 //   that invalidates it comes after all requests that use it.
+// - A loan is an STag that its owner opens through the send queue for a range of the landing
+//   region: a fast registration (reg_mr) or a memory window of type 1 or 2 (bind_mw). The peer's
+//   requests may then use it, or (fast) the sinks of the owner's own Reads and atomics. It ends
+//   by a Send with Invalidate, or by a fenced Send that returns it, after which the owner posts
+//   local_inv. Then it may be opened again. A window of type 1 is always returned; then it is
+//   bound again at once, or unbound.
+// - A QP's side may take its receives from the SRQ of its domain and thread. The host compares the
+//   receive that a message took, and copies the message to the part of the landing region that is
+//   planned for it.
 // - A Flush changes no memory; its range may be any bytes of the peer's landing region. When it
 //   completes, the peer's memory holds all that its QP sent before it.
 // - FetchAdd, CmpSwap and Atomic Write change words: aligned 8 bytes of the peer's landing region
@@ -29,6 +38,7 @@
 //   word, and the final word.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -58,6 +68,13 @@ inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kO
 inline constexpr uint32_t kOneFpduWindow = 1024;
 inline constexpr uint32_t kTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
+// A QP that takes its receives from a shared receive queue (SRQ): its credit, the messages of its
+// peer that may be in flight, and the longest of them. The minimum build has few page-list entries.
+inline constexpr uint32_t kMostCredit = 8, kMostCreditMinimum = 3, kMostShared = 32 * 1024,
+                          kMostSharedMinimum = kPage;
+// Receives that an SRQ has beside the credit of each QP: Sends behind an error may take them.
+inline constexpr uint32_t kSharedExtra = 2;
+
 enum class Op : uint8_t {
   kSend,
   kSendSolicited,
@@ -66,10 +83,16 @@ enum class Op : uint8_t {
   kFlush,
   kFetchAdd,
   kCmpSwap,
-  kAtomicWrite
+  kAtomicWrite,
+  // Of a loan, an STag of the own landing region that the send queue opens and closes.
+  kRegMr,
+  kBindMw,
+  kLocalInv
 };
 inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
 inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE for an atomic's operands
+// Loans of a landing region: STags, and pages of the range that one covers.
+inline constexpr uint32_t kMostLoans = 2, kMostLoansMinimum = 2, kLoanPagesMinimum = 12;
 // Bound STags of a landing region. The minimum build has few page-list entries.
 inline constexpr uint32_t kMostKeys = 6, kMostKeysMinimum = 1;
 enum class SizeClass : uint8_t {
@@ -90,8 +113,11 @@ enum class Crossing : uint8_t {
   kTouches,
   kCrosses
 };  // of page borders, by the first piece
-inline constexpr std::array kOpNames = {"send",  "send_solicited", "write",    "read",
-                                        "flush", "fetch_add",      "cmp_swap", "atomic_write"};
+inline constexpr std::array kOpNames = {"send",   "send_solicited", "write",    "read",
+                                        "flush",  "fetch_add",      "cmp_swap", "atomic_write",
+                                        "reg_mr", "bind_mw",        "local_inv"};
+// The first names are those of operations that move data or words.
+inline constexpr size_t kDataOps = static_cast<size_t>(Op::kRegMr);
 // Indexed by Operation::flush_type.
 inline constexpr uint8_t kVisible = 1, kDurable = 2;
 inline constexpr std::array kFlushTypeNames = {"none", "visible", "durable", "both"};
@@ -130,6 +156,19 @@ struct Operation {
   // the peer's region: a request uses it, a Send invalidates it. `sink_key` is the STag of a Read's
   // sink; a fenced local invalidation of it follows the Read.
   uint32_t key = 0, sink_key = 0;
+  // Loans, counted from 1 as `keys`. `loan`: of a request, the STag of the peer's region that it
+  // uses, and a Send invalidates or (`returns`) gives back; of reg_mr and local_inv, the own one.
+  // `sink_loan`: the own one of a Read's or atomic's sink.
+  uint32_t loan = 0, sink_loan = 0;
+  bool returns = false;
+  // Of reg_mr and bind_mw: the bytes of the landing region; `is_own`: the loan is for the own
+  // requests. `data` is its key's step, and chooses the page size, or a window's first address.
+  Piece range;
+  bool is_own = false;
+  bool unbinds = false;  // bind_mw of type 1: without bytes
+  // The peer's operation that must be over before this one is posted: reg_mr before a use, the Send
+  // that ends a loan before reg_mr or local_inv. mend() sets it.
+  uint32_t after = 0;
   bool masked = false;  // `mask` and `compare_mask` differ from those of the plain operation
   // CmpSwap: reference() chooses an operand that matches (else one that does not).
   bool matches = false;
@@ -148,11 +187,14 @@ struct Operation {
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
   bool is_immediate_alone() const { return immediate && is_send(); }
   bool takes_receive() const { return is_send() || immediate; }
-  bool invalidates() const { return key != 0 && is_send(); }
+  bool is_of_loan() const { return op >= Op::kRegMr; }
+  bool opens() const { return op == Op::kRegMr || (op == Op::kBindMw && !unbinds); }
+  bool invalidates() const { return (key != 0 || loan != 0) && is_send() && !returns; }
+  bool needs_fence() const { return invalidates() || returns || op == Op::kLocalInv; }
   /// Entries of the send queue: a Write with Immediate is two WQEs, and so is a Read with a local
   /// invalidation.
   uint32_t entries() const { return (immediate && op == Op::kWrite) || sink_key != 0 ? 2 : 1; }
-  bool is_word() const { return op >= Op::kFetchAdd; }
+  bool is_word() const { return op >= Op::kFetchAdd && op <= Op::kAtomicWrite; }
   bool fetches() const { return op == Op::kFetchAdd || op == Op::kCmpSwap; }
   bool has_sink() const { return op == Op::kRead || fetches(); }
   std::string describe() const;
@@ -264,6 +306,7 @@ struct Life {
   std::array<Base, 2> base{};
   // Receives are posted one by one, some time after the previous one was consumed.
   std::array<bool, 2> receives_late{};
+  std::array<bool, 2> shares{};      // takes its receives from an SRQ
   std::array<bool, 2> asks_flush{};  // the stream has Flush if both sides request it
   std::array<bool, 2> persistent{};  // the landing region is in persistent memory
 
@@ -277,6 +320,10 @@ struct Life {
   }
   std::string describe(uint32_t qp) const;
 };
+
+/// The kind of a loan's STag.
+enum class Loan : uint8_t { kFast, kWindow1, kWindow2 };
+inline constexpr std::array kLoanNames = {"fast", "window 1", "window 2"};
 
 /// How a host runs its QPs.
 struct HostShape {
@@ -307,6 +354,7 @@ struct Plan {
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};  // in its first page
   std::array<uint32_t, 2> source_at{};
   std::array<std::array<uint32_t, kMaxQps>, 2> keys{};  // bound STags of each landing region
+  std::array<std::array<std::vector<Loan>, kMaxQps>, 2> loans{};  // of each landing region
   std::vector<Operation> ops;
 
   /// Keeps only these operations, and adds the requests that close each QP.
@@ -322,11 +370,16 @@ struct Plan {
            host[side].threads;
   }
   std::optional<uint32_t> before(uint32_t qp) const;  // the life that must end first
-  uint64_t iova(Side side, uint32_t qp) const;        // of the landing region
+  uint32_t credit(Side side, uint32_t qp) const {     // of a QP of an SRQ
+    return std::min(shape[side][qp].recv_depth, kMostCredit);
+  }
+  uint64_t iova(Side side, uint32_t qp) const;  // of the landing region
   std::string describe() const;
 
  private:
   void close_qps();
+  void mend();
+  void regroup();
   friend Plan generate(uint64_t, uint32_t, const struct Limits&);
 };
 
