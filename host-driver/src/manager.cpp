@@ -282,8 +282,9 @@ void Manager::take_answers(PciDevice& dev) {
 Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
                                         std::span<const uint8_t> args) {
   const Time deadline = dev.now() + settings_.admin_timeout;
+  const uint16_t cookie = cookie_++;  // of all repetitions: a long page list is continued by it
   for (;;) {
-    auto rsp = execute_once(dev, opcode, object, args, deadline);
+    auto rsp = execute_once(dev, opcode, object, args, cookie, deadline);
     if (!rsp || rsp->status != spec::AdminStatus::kInProgress) return rsp;
     if (dev.now() >= deadline)
       return fail(Errc::kTimedOut, "{} {}: still in progress after {} us; {}", to_string(opcode),
@@ -295,7 +296,7 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
 // Executes one command and returns its response, ok or in_progress.
 Result<spec::AdminRsp> Manager::execute_once(PciDevice& dev, spec::AdminOpcode opcode,
                                              uint32_t object, std::span<const uint8_t> args,
-                                             Time deadline) {
+                                             uint16_t cookie, Time deadline) {
   if (!started_) return fail(Errc::kBadState, "{}: the manager is closed", to_string(opcode));
   dev.before_shared();
   while (producer_ - answers_.consumer >= answers_.size()) {  // every entry is outstanding
@@ -309,7 +310,7 @@ Result<spec::AdminRsp> Manager::execute_once(PciDevice& dev, spec::AdminOpcode o
   // Up to ring_admin() no call may switch threads.
   spec::AdminCmd cmd;
   cmd.opcode = static_cast<uint8_t>(opcode);
-  cmd.cookie = cookie_++;
+  cmd.cookie = cookie;
   cmd.object = object;
   std::copy(args.begin(), args.end(), cmd.args.begin());
   waiting_[cmd.cookie] = {};

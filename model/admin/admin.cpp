@@ -96,7 +96,7 @@ Task Admin::run() {
     const auto mr = spec::AdminMrArgs::unpack(cmd.args);
     const bool has_list = op == AdminOpcode::kCreateMr && mr.fast == 0 && mr.window == 0;
     if (ok && op == AdminOpcode::kCreateMr) {
-      const List list{cmd.object, mr.page_list, mr.pages, mr.pbl_base, mr.log_page};
+      const List list{cmd.cookie, cmd.object, mr.page_list, mr.pages, mr.pbl_base, mr.log_page};
       const uint64_t bytes = uint64_t{mr.pages} * kEntry;
       uint64_t at = 0;
       bool writes = bytes <= kListChunk;
@@ -110,7 +110,14 @@ Task Admin::run() {
         kept_.reset();
         claimed = true;
       } else {
-        claimed = ok = claim(ranges_.claim_pages(cmd.object, {mr.pbl_base, mr.pages}), rsp);
+        const Ranges::Range pages{mr.pbl_base, mr.pages};
+        claimed = claim(ranges_.claim_pages(cmd.object, pages), rsp);
+        if (!claimed &&
+            kept_) {  // the entries may be those of the kept list, whose owner may be gone
+          forget();
+          claimed = claim(ranges_.claim_pages(cmd.object, pages), rsp);
+        }
+        ok = claimed;
       }
       waits_for_ = "a page list";
       for (uint32_t entries_read = 0; ok && has_list && at < bytes;) {
@@ -275,8 +282,7 @@ Admin::Plan Admin::plan(const List& list, bool has_list) {
   const bool is_long = has_list && uint64_t{list.pages} * kEntry > kListChunk;
   const bool is_old = kept_->turned_away == spec::kListPatience;
   if (kept_->list.slot == list.slot || (is_long && is_old)) {
-    out_.walked(ranges_.release_pages(kept_->list.slot));
-    kept_.reset();
+    forget();
     return Plan::kClaim;
   }
   if (!is_long) return Plan::kClaim;
@@ -284,9 +290,15 @@ Admin::Plan Admin::plan(const List& list, bool has_list) {
   return Plan::kTurnAway;
 }
 
+/// Gives back the ranges of the kept list.
+void Admin::forget() {
+  out_.walked(ranges_.release_pages(kept_->list.slot));
+  kept_.reset();
+}
+
 bool Admin::claim(const Ranges::Walk& walk, spec::CmdRsp& rsp) {
   out_.walked(walk);
-  if (!walk.ok) rsp = {.status = Status::kInUse, .result = {}};
+  rsp = {.status = walk.ok ? Status::kOk : Status::kInUse, .result = {}};
   return walk.ok;
 }
 

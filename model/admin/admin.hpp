@@ -65,6 +65,7 @@ class Admin {
 
   /// A page list that is read in parts: one at a time waits for its next create_mr.
   struct List {
+    uint16_t cookie = 0;  // a repetition has the same
     uint32_t slot = 0;
     uint64_t page_list = 0;
     uint32_t pages = 0, pbl_base = 0;
@@ -81,6 +82,7 @@ class Admin {
 
   Task run();
   Plan plan(const List& list, bool has_list);
+  void forget();
   bool claim(const Ranges::Walk& walk, spec::CmdRsp& rsp);
   void respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp);
   Status check(const spec::AdminCmd& cmd) const;

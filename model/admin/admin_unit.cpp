@@ -18,12 +18,13 @@ void AdminUnit::step() {
     if (const auto* rsp = std::get_if<spec::CmdRsp>(&item)) admin_.answer(*rsp);
     if (auto* raw = std::get_if<RawBytes>(&item)) admin_.raw_rx(std::move(*raw));
     // Busy from the fetch of a command to its response.
+    const Cycle end = std::max(u_.now(), free_at_);
     if (admin_.answered() != answered)
-      meter_.item(u_.now() - since_.value_or(u_.now()) + u_.timing.admin.step);
+      meter_.item(end - since_.value_or(end) + u_.timing.admin.step);
     if (!admin_.in_hand()) {
       since_.reset();
     } else if (!since_ || admin_.answered() != answered) {
-      since_ = u_.now();
+      since_ = end;
     }
   }
 }
@@ -32,7 +33,9 @@ void AdminUnit::step() {
 spec::UnitCount AdminUnit::count() const {
   const auto& s = u_.sizes;
   spec::UnitCount c = meter_.count();
-  c.busy += std::max({s.num_pds, s.num_eqs, s.num_cqs, s.num_qps});
+  const auto words = [](uint32_t places) { return (places + 63) / 64; };
+  c.busy += std::max({s.num_pds, s.num_eqs, s.num_cqs, s.num_qps,
+                      words(s.num_pbl) + words(s.ird_slots) + words(s.ord_slots)});
   return c;
 }
 

@@ -1,6 +1,7 @@
 // admin in the timed model: one stage that passes responses and data to it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -44,12 +45,16 @@ class AdminUnit final : private Admin::Out {
   void raw_tx(RawBytes bytes) override;
   void walked(const Ranges::Walk& walk) override;
   /// The time of the next output: `step` after the input, and after what admin_ranges has done.
-  Cycle next() { return u_.now() + u_.timing.admin.step + std::exchange(ranged_, 0); }
+  Cycle next() {
+    free_at_ = std::max(free_at_, u_.now()) + std::exchange(ranged_, 0);
+    return free_at_ + u_.timing.admin.step;
+  }
 
   Admin admin_;
   Meter meter_;
   std::optional<Cycle> since_;  // start of the current command
   Cycle ranged_ = 0;            // cycles of admin_ranges since the last output
+  Cycle free_at_ = 0;           // when admin_ranges has done what came before the last output
   StageOf<AdminUnit> stage_{*this, &AdminUnit::step};
 };
 

@@ -48,7 +48,8 @@ constexpr std::string_view to_string(WcStatus v) {
   return "unknown";
 }
 
-/// Answer to an admin command. Anything but ok and in_progress has changed nothing.
+/// Answer to an admin command. Anything but ok and in_progress has changed no object; of a
+/// create_mr, another one that was in progress may begin anew.
 /// architecture 4 (Admin)
 enum class AdminStatus : uint8_t {
   kOk = 0x0,  // Done.
@@ -57,7 +58,7 @@ enum class AdminStatus : uint8_t {
   kBadArgument = 0x3,  // An argument is out of range, misaligned, or contradicts another.
   kExists = 0x4,  // Create of an object that exists.
   kNotFound = 0x5,  // The object does not exist.
-  kInUse = 0x6,  // The object is still used by another, or is not drained; or another region or QP has some of these page-list entries, IRD slots or ORD slots.
+  kInUse = 0x6,  // The object is still used by another, or is not drained; or another region, a create_mr in progress, or a QP has some of these page-list entries, IRD slots or ORD slots.
   kBadState = 0x7,  // The object's state does not allow this.
   kNoResource = 0x8,  // A table is full.
   kDmaError = 0x9,  // Memory that the command names could not be read.

@@ -140,7 +140,7 @@ enum class AdminOpcode : uint8_t {
   kDestroySrq = 0x1e,  // Fails in_use while a QP takes its receives from it.
   kCreateMr = 0x20,  // admin_mr_args; object is the table slot. Result: the STag.
   kQueryMr = 0x21,  // Object is the STag. Result: rights, PD, length.
-  kDestroyMr = 0x22,  // Object is the STag. Answered once nothing through it is in flight. in_use: memory windows are bound to it.
+  kDestroyMr = 0x22,  // Object is the STag. Result: admin_destroy_mr_result. Answered once nothing through it is in flight. in_use: memory windows are bound to it.
   kConnListen = 0x30,  // Object is the port.
   kConnUnlisten = 0x31,  // Object is the port.
   kConnConnect = 0x32,  // admin_conn_args: peer address and port. Result: the connection, still connecting.
@@ -327,15 +327,15 @@ inline constexpr uint16_t kAccessMask = 0x71f;
 /// decision 6
 inline constexpr uint16_t kCommandPatience = 0x200;
 
-/// Page-list entries that one create_mr reads. After them it answers in_progress; given again, it
-/// continues.
+/// Page-list entries that one create_mr reads. After them it answers in_progress; given again with
+/// the same cookie, it continues.
 /// decision 6
 inline constexpr uint16_t kListPart = 0x200;
 
 /// Answers in_progress to other long page lists after which a list that its owner does not continue
 /// is given up.
 /// decision 6
-inline constexpr uint8_t kListPatience = 0x40;
+inline constexpr uint16_t kListPatience = 0x400;
 
 /// Place of the push window in a doorbell page.
 /// architecture 4 (Doorbell)

@@ -2070,8 +2070,9 @@ struct RqTakeReq {
   }
 };
 
-/// In order. A take that is not empty uses up the WQE: failed and malformed end the receive with
-/// that index in its own status. shared: the QP takes from an SRQ.
+/// In order. ok and malformed use up the WQE, and failed does unless it is shared; failed and
+/// malformed end the receive with that index in its own status, failed of an SRQ only the stream.
+/// shared: the QP takes from an SRQ.
 /// architecture 5
 /// From qp to ddp.
 struct RqTakeRsp {

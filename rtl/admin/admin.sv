@@ -156,7 +156,7 @@ module admin (
   admin_pages u_pages (
     .clk_i, .rst_ni, .start_i(pages_start), .continue_i(pages_continue), .list_i(mr.page_list), .pages_i(mr.pages[21:0]), .pbl_base_i(mr.pbl_base),
     .log_page_i(mr.log_page[4:0]), .done_o(pages_done), .status_o(pages_status),
-    .slot_i(cmd.object[15:0]), .turned_away_i(kept_turned_away), .forget_i(kept_forget), .kept_o(kept), .kept_same_o(kept_same),
+    .cookie_i(cmd.cookie), .slot_i(cmd.object[15:0]), .turned_away_i(kept_turned_away), .forget_i(kept_forget), .kept_o(kept), .kept_same_o(kept_same),
     .kept_old_o(kept_old), .kept_slot_o(kept_slot),
     .rd_valid_o(pages_rd), .rd_ready_i(admin_rd_req_ready_i), .rd_o(pages_req),
     .hdr_valid_i(admin_rd_hdr_valid_i), .hdr_status_i(admin_rd_hdr_i.status), .hdr_ready_o(pages_hdr_ready),

@@ -17,8 +17,8 @@
 //     that status like a refusal (decision 6). A long page list likewise (admin_pages).
 //  3. An object has its ranges (admin_ranges) from the check of a create_mr or modify_qp to rts
 //     until that command fails, or until destroy_mr or destroy_qp is answered ok. While a page list
-//     is kept (admin_pages), its slot has them; a command that takes its slot or its place releases
-//     them first.
+//     is kept (admin_pages), its slot has them; a create_mr that takes its slot, its place or its
+//     ranges releases them first.
 // Latency: about 10 cycles plus the unit's time. One command at a time.
 // Back-pressure: waits for the unit, for admin_pages and admin_bytes, and for admin_ring.
 // Siblings: admin_tables, admin_ranges, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on
@@ -159,7 +159,7 @@ module admin_exec (
 
   // --- ranges
   logic ranges_busy, ranges_start, ranges_done, ranges_refused, ranging, started_q, claimed_q, old_q, has_list, is_long, is_kept_slot;
-  logic gives_back;
+  logic gives_back, claims_again;
   assign has_list     = !mr.fast && mr.window == '0;
   assign is_long      = mr.pages > 32'd64;
   assign is_kept_slot = kept_i && kept_slot_i == cmd_q.object[15:0];
@@ -176,6 +176,9 @@ module admin_exec (
   assign plan_continue = has_list && kept_same_i;
   assign plan_release  = !plan_continue && (is_kept_slot || (kept_i && is_long && has_list && kept_old_i));
   assign plan_wait     = !plan_continue && !plan_release && kept_i && is_long && has_list;
+  // A create_mr whose entries may be those of the kept list: it is forgotten, since its owner may
+  // have given it up. A list that is not yet a region loses only its progress.
+  assign claims_again = state_q == StClaim && ranges_done && ranges_refused && !is_qp && kept_i;
   // A command that failed after its claim. (A list that waits keeps its own.)
   assign gives_back = claimed_q && status_q != iwarp_pkg::AdmOk;
 
@@ -381,7 +384,8 @@ module admin_exec (
       StClaim: begin
         if (ranges_done) begin
           state_d = is_qp ? StConn : has_list ? StPages : StUnit;
-          if (ranges_refused) begin
+          if (claims_again) state_d = StRelease;
+          else if (ranges_refused) begin
             status_d = iwarp_pkg::AdmInUse;
             state_d  = StAnswer;
           end
@@ -485,6 +489,7 @@ module admin_exec (
     else if (state_q == StRelease && ranges_done)          claimed_q <= 1'b0;
     else if (state_q == StPages && pages_done_i && pages_status_i == iwarp_pkg::AdmInProgress) claimed_q <= 1'b0;
     if (state_q == StPlan)                                 old_q <= plan_release;
+    else if (claims_again)                                 old_q <= 1'b1;
     else if (state_q == StRelease && ranges_done)          old_q <= 1'b0;
     if (state_q == StGot1) begin
       {first_pd_q, first_eq_q, first_cq_q, first_qp_q} <= {pd_exists, eq_exists, cq_exists, qp_exists};

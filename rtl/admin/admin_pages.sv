@@ -11,8 +11,9 @@
 //     part, if the host changed it or it became unreadable between the two reads. The written
 //     entries then belong to a region that is not created.
 //  4. After ListPart entries of a list, checked or written, it answers in_progress and keeps its
-//     position (decision 6): one list at a time, `kept`. The same create_mr continues it. A list
-//     of one chunk never needs that place.
+//     position (decision 6): one list at a time, `kept`. The same create_mr continues it: its cookie
+//     too is the same, since the list of another command may have changed. A list of one chunk
+//     never needs that place.
 // Throughput: checks 8 entries per cycle, writes one.
 // Back-pressure: waits for the read and for pbl_wr.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are
@@ -31,7 +32,8 @@ module admin_pages (
   output logic done_o,
   output iwarp_pkg::admin_status_e status_o,
   // the list that waits for its next create_mr
-  input  logic [15:0] slot_i,                // STag slot of the command
+  input  logic [15:0] cookie_i,              // of the command; a repetition has the same
+  input  logic [15:0] slot_i,                // its STag slot
   input  logic turned_away_i,                // a pulse: another long list has waited for it
   input  logic forget_i,
   output logic kept_o,
@@ -87,6 +89,7 @@ module admin_pages (
 
   // --- the list that waits
   typedef struct packed {
+    logic [15:0] cookie;
     logic [15:0] slot;
     logic [63:0] address;
     logic [21:0] pages;
@@ -96,8 +99,8 @@ module admin_pages (
   id_t         id, kept_id_q;
   logic        kept_q, kept_write_q, kept_same_q;
   logic [21:0] kept_at_q;
-  logic [6:0]  turned_q;       // other lists that were turned away since it was continued
-  assign id = {slot_i, list_i, pages_i, pbl_base_i, log_page_i};
+  logic [10:0] turned_q;       // other lists that were turned away since it was continued
+  assign id = {cookie_i, slot_i, list_i, pages_i, pbl_base_i, log_page_i};
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                                kept_q <= 1'b0;
     else if (done_o)                            kept_q <= paused || (kept_q && !kept_same_q);
@@ -114,7 +117,7 @@ module admin_pages (
       kept_write_q <= write_q;
       turned_q     <= '0;
     end else if (turned_away_i && !kept_old_o) begin
-      turned_q <= turned_q + 7'd1;
+      turned_q <= turned_q + 11'd1;
     end
   end
   assign kept_o      = kept_q;

@@ -44,7 +44,8 @@ package iwarp_pkg;
     WcFatalErr = 8'h13
   } wc_status_e;
 
-  // Answer to an admin command. Anything but ok and in_progress has changed nothing.
+  // Answer to an admin command. Anything but ok and in_progress has changed no object; of a
+  // create_mr, another one that was in progress may begin anew.
   //   architecture 4 (Admin)
   localparam int unsigned AdminStatusWidth = 8;
   typedef enum logic [7:0] {
@@ -1641,8 +1642,9 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } rq_take_req_t;
 
-  // In order. A take that is not empty uses up the WQE: failed and malformed end the receive with
-  // that index in its own status. shared: the QP takes from an SRQ.
+  // In order. ok and malformed use up the WQE, and failed does unless it is shared; failed and
+  // malformed end the receive with that index in its own status, failed of an SRQ only the stream.
+  // shared: the QP takes from an SRQ.
   //   architecture 5
   //   from qp to ddp
   localparam int unsigned RqTakeRspWidth = 405;

@@ -196,13 +196,13 @@ package rnic_pkg;
   // decision 6
   localparam logic [9:0] CommandPatience = 10'h200;
 
-  // Page-list entries that one create_mr reads. After them it answers in_progress; given again, it
-  // continues. decision 6
+  // Page-list entries that one create_mr reads. After them it answers in_progress; given again with
+  // the same cookie, it continues. decision 6
   localparam logic [9:0] ListPart = 10'h200;
 
   // Answers in_progress to other long page lists after which a list that its owner does not
   // continue is given up. decision 6
-  localparam logic [6:0] ListPatience = 7'h40;
+  localparam logic [10:0] ListPatience = 11'h400;
 
   // Place of the push window in a doorbell page. architecture 4 (Doorbell)
   localparam logic [11:0] PushOffset = 12'h100;

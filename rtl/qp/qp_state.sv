@@ -18,8 +18,8 @@
 // 3. It never waits for anything that a peer can delay.
 // 4. A command holds up admin, and with it other users, for at most CommandPatience cycles (decision
 //    6): then the answer is in_progress if the command has not begun, or if it is a modify_qp to
-//    error that waits. The end of the QP goes on without its command. All other commands take a
-//    bounded number of cycles once begun. A modify_qp to rts always waits: admin has already sent
+//    error that waits. The end of the QP goes on without its command. A destroy_qp that has begun
+//    waits for the reads of all QPs issued before it; other commands take a bounded number of cycles. A modify_qp to rts always waits: admin has already sent
 //    its streaming bytes. (Its query_qp, before them, waits in its place.)
 //
 // Waits for the units that it stops and for what those wait for (cq, place_done), and for host_if
@@ -211,7 +211,8 @@ module qp_state #(
   assign mine      = is_cmd_q && state_q != StIdle;
   assign late      = waited_q == rnic_pkg::CommandPatience;
   assign slow      = worked_q == rnic_pkg::CommandPatience && state_q != StIdle;
-  assign end_waits = mine && ends && state_q == StWait && !answered;
+  // In StDo too: a step cannot begin while the queues of reads are full.
+  assign end_waits = mine && ends && ((state_q == StWait && !answered) || (state_q == StDo && !step_q[Answer]));
   assign give_up   = cmd_valid && !give_up_q && ((!mine && !take_cmd && !starts && (late || slow)) || (end_waits && late));
   assign starts    = cmd.opcode == iwarp_pkg::CmdModifyQp && modify_args.to_state == 8'(iwarp_pkg::QpsRts);
   assign ends      = cmd.opcode == iwarp_pkg::CmdModifyQp && modify_args.to_state == 8'(iwarp_pkg::QpsError);

@@ -19,8 +19,23 @@ class AdminListTest : public AdminWorld<D> {
   AdminMrArgs list_of(uint32_t pages, uint32_t base, unsigned number = 0) {
     return this->region(1, pages, 12, this->kBuffer + 0x100000U * number, base);
   }
+  /// Sends a command as the driver does: each repetition has the same cookie.
+  template <class F>
+  auto repeated(uint32_t slot, const F& send) {
+    this->cookie = static_cast<uint16_t>(0x100 + slot);
+    auto rsp = send();
+    this->cookie.reset();
+    return rsp;
+  }
+  spec::AdminRsp ends(uint32_t slot, const AdminMrArgs& a) {
+    return repeated(slot, [&] { return this->must(Op::kCreateMr, slot, a); });
+  }
+  void fails(Status status, uint32_t slot, const AdminMrArgs& a) {
+    (void)repeated(slot, [&] { return this->expect(status, Op::kCreateMr, slot, a); });
+  }
   spec::AdminRsp waits(uint32_t slot, const AdminMrArgs& a) {
-    auto rsp = this->expect(Status::kInProgress, Op::kCreateMr, slot, a);
+    const auto rsp =
+        repeated(slot, [&] { return this->expect(Status::kInProgress, Op::kCreateMr, slot, a); });
     EXPECT_TRUE(this->sent.empty());
     EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
     return rsp;
@@ -58,7 +73,7 @@ TYPED_TEST(AdminListTest, IsReadInParts) {
         this->must(Op::kDestroyPd, 2);
         this->destroy(this->must(Op::kCreateMr, 4, this->list_of(20, 1002, 1)));
       }
-      const auto made = this->must(Op::kCreateMr, 3, a);
+      const auto made = this->ends(3, a);
       EXPECT_EQ(commands, (chunks - 1) / 8);
       written.insert(written.end(), this->pbl.begin(), this->pbl.end());
       this->expect_entries(written, a);
@@ -78,25 +93,71 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   const auto b = this->list_of(450, 500, 1);
   const auto overlapping = this->list_of(450, 100, 2);
   this->waits(3, a);
-  for (unsigned i = 0; i < 63; i++) {
+  for (unsigned i = 0; i < 1023; i++) {
     this->waits(4, b);
     EXPECT_EQ(this->reads, 1U) << "nothing of the list is read";
   }
-  this->destroy(this->must(Op::kCreateMr, 3, a));
+  this->destroy(this->ends(3, a));
   this->waits(3, a);  // 16 chunks in two parts
-  for (unsigned i = 0; i < 64; i++) {
+  for (unsigned i = 0; i < 1024; i++) {
     this->waits(4, overlapping);
     EXPECT_EQ(this->reads, 1U);
   }
   this->waits(4, overlapping);  // the entries of the forgotten list are free
   EXPECT_EQ(this->reads, 9U);
   for (unsigned i = 0; i < 3; i++) this->waits(3, a);  // the other way round
-  const auto made = this->must(Op::kCreateMr, 4, overlapping);
+  const auto made = this->ends(4, overlapping);
   this->refused(Status::kInUse, Op::kCreateMr, 3, a);
   this->destroy(made);
   this->waits(3, a);  // begins anew
   EXPECT_TRUE(this->pbl.empty());
-  this->destroy(this->must(Op::kCreateMr, 3, a));
+  this->destroy(this->ends(3, a));
+}
+
+// Its owner gives the entries to another region, without a long list of its own.
+TYPED_TEST(AdminListTest, AShortListTakesItsEntries) {
+  this->start({20, 20});
+  this->must(Op::kCreatePd, 1);
+  const auto a = this->list_of(500, 0);
+  for (const auto& other :
+       {this->list_of(20, 499, 1),
+        AdminMrArgs{.pd = 1, .log_page = 4, .pbl_base = 3, .pages = 16, .fast = 1}}) {
+    this->waits(3, a);
+    const auto made = this->must(Op::kCreateMr, 4, other);
+    this->refused(Status::kInUse, Op::kCreateMr, 3, a);
+    this->destroy(made);
+    this->waits(3, a);  // begins anew
+    this->destroy(this->ends(3, a));
+  }
+  // Entries of a region stay its own; beside it the list that waits begins anew, too.
+  const auto region = this->must(Op::kCreateMr, 4, this->list_of(20, 500, 1));
+  this->waits(3, a);
+  this->refused(Status::kInUse, Op::kCreateMr, 5, this->list_of(20, 519, 2));
+  this->waits(3, a);
+  EXPECT_EQ(this->reads, 9U);
+  this->destroy(this->ends(3, a));
+  this->destroy(region);
+}
+
+// The same arguments in a command with another cookie: the memory may hold another list by then.
+TYPED_TEST(AdminListTest, AnotherCommandDoesNotContinueIt) {
+  this->start({20, 20});
+  this->must(Op::kCreatePd, 1);
+  const auto a = this->list_of(900, 0);
+  for (unsigned i = 0; i < 2; i++) this->waits(3, a);
+  EXPECT_FALSE(this->pbl.empty());
+  this->mem[a.page_list + 1] ^= 0x10;
+  this->expect(Status::kInProgress, Op::kCreateMr, 3, a);
+  EXPECT_TRUE(this->pbl.empty());
+  std::vector<spec::PblWr> written;
+  for (unsigned i = 0; i < 3; i++) {
+    this->waits(3, a);  // begins anew, the first time
+    written.insert(written.end(), this->pbl.begin(), this->pbl.end());
+  }
+  const auto made = this->ends(3, a);
+  written.insert(written.end(), this->pbl.begin(), this->pbl.end());
+  this->expect_entries(written, a);
+  this->destroy(made);
 }
 
 // Its slot is taken by another command: the list is forgotten, with its entries.
@@ -118,7 +179,7 @@ TYPED_TEST(AdminListTest, ItsSlotGoesToAnother) {
   auto changed = this->list_of(500, 1, 0);
   this->waits(3, changed);
   EXPECT_EQ(this->reads, 9U);
-  this->destroy(this->must(Op::kCreateMr, 3, changed));
+  this->destroy(this->ends(3, changed));
   this->destroy(this->must(Op::kCreateMr, 5, this->list_of(60, 0)));
 }
 
@@ -133,22 +194,22 @@ TYPED_TEST(AdminListTest, ALaterPartFails) {
     for (const uint32_t at : {0U, 63U, 200U, 499U}) {
       this->waits(3, a);
       this->mem[a.page_list + 8 * at] ^= 1;
-      this->expect(Status::kBadArgument, Op::kCreateMr, 3, a);
+      this->fails(Status::kBadArgument, 3, a);
       EXPECT_EQ(this->pbl.size(), at / 64 * 64);
       this->mem[a.page_list + 8 * at] ^= 1;
       is_free();
       this->waits(3, a);
       this->mem.spoil(a.page_list + 8 * at);
-      this->expect(Status::kDmaError, Op::kCreateMr, 3, a);
+      this->fails(Status::kDmaError, 3, a);
       this->mem.mend();
       is_free();
     }
     this->waits(3, a);
     this->refuse[W::kTpt] = {Status::kNoResource};
-    this->expect(Status::kNoResource, Op::kCreateMr, 3, a);
+    this->fails(Status::kNoResource, 3, a);
     is_free();
     this->waits(3, a);
-    const auto made = this->must(Op::kCreateMr, 3, a);
+    const auto made = this->ends(3, a);
     this->expect_entries(this->pbl, a);
     this->destroy(made);
   });

@@ -311,11 +311,12 @@ class AdminWorld : public testing::Test {
   uint64_t cmd_at(uint16_t i) const { return kCmds + 64U * (i & ((1U << log_size) - 1)); }
   uint64_t rsp_at(uint16_t i) const { return kRsps + 32U * (i & ((1U << log_size) - 1)); }
   uint8_t phase(uint16_t i) const { return (i >> log_size & 1) == 0; }
+  std::optional<uint16_t> cookie;  // of all commands, instead of a random one for each
   spec::AdminCmd write_cmd(uint16_t i, Op op, uint32_t object, const Args& args,
                            uint8_t flags = 0) {
     const spec::AdminCmd c{.opcode = static_cast<uint8_t>(op),
                            .flags = flags,
-                           .cookie = u16(rng.next()),
+                           .cookie = cookie.value_or(u16(rng.next())),
                            .object = object,
                            .args = args};
     Bytes b(64);

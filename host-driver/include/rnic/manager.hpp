@@ -164,7 +164,8 @@ class Manager {
   void ring_admin(PciDevice& dev);
   void take_answers(PciDevice& dev);
   Result<spec::AdminRsp> execute_once(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
-                                      std::span<const uint8_t> args, Time deadline);
+                                      std::span<const uint8_t> args, uint16_t cookie,
+                                      Time deadline);
   void sort_unknown(PciDevice& dev);
   bool try_release(PciDevice& dev, Retired& r);
   std::string health(PciDevice& dev) const;
