@@ -171,7 +171,8 @@ TEST(Trace, ActsOnTheNthOfItsKind) {
             (Commits{answer(1), issue(2), answer(3), answer(3), issue(4), answer(5)}));
   EXPECT_EQ(spoiled({"qp_answer", Action::kLater, 2}, in),
             (Commits{answer(1), issue(2), issue(4), answer(5), answer(3)}));
-  EXPECT_EQ(spoiled({"qp_answer", Action::kBit, 2, 0}, in),
+  // Bit 0 is `waits`.
+  EXPECT_EQ(spoiled({"qp_answer", Action::kBit, 2, 1}, in),
             (Commits{answer(1), issue(2), answer(2), issue(4), answer(5)}));
   EXPECT_EQ(spoiled({"qp_answer", Action::kDrop, 4}, in), in);
 }

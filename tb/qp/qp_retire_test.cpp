@@ -72,6 +72,7 @@ class QpRetireTest : public testing::Test {
     uint16_t seen_sq = 0, seen_rq = 0;
     bool rests_full = false, rests_read = false, rests_empty = false;
     bool closing = false;
+    bool has_srq = false;  // its receives complete in any order, with tags
     uint64_t kicks = 0;
     [[nodiscard]] uint64_t slot(uint64_t n) const { return n % B::kWindow; }
   };
@@ -114,6 +115,7 @@ class QpRetireTest : public testing::Test {
                 "done of a QP that was flushed",
                 "look behind a done of its QP",
                 "receive",
+                "receive of an SRQ",
                 "rests with a full window",
                 "rests for a Read"};
   tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
@@ -153,6 +155,7 @@ class QpRetireTest : public testing::Test {
   void create(Qp& q) {
     q = {.qpn = q.qpn};
     q.closing = rng.percent(50);
+    q.has_srq = rng.percent(25);
     init = &q;
     ASSERT_TRUE(dut.run_until([&] { return !init; }, 300)) << "a QP cannot be created";
     for (const bool rq : {false, true}) {
@@ -194,7 +197,7 @@ class QpRetireTest : public testing::Test {
     spec::RxDone d;
     d.qpn = static_cast<uint16_t>(q.qpn);
     d.kind = spec::DeliverKind::kRecv;
-    d.index = q.next_rq++;
+    d.index = q.has_srq ? static_cast<uint16_t>(rng.next()) : q.next_rq++;
     d.byte_len = static_cast<uint32_t>(rng.next());
     d.solicited = d.index & 1;
     dut.rx_done.put(d);
@@ -281,8 +284,8 @@ class QpRetireTest : public testing::Test {
   void take_rx(const spec::RxDone& d) {
     Qp& q = by_number(d.qpn);
     if (d.kind == spec::DeliverKind::kRead) return done(q, d.slot, true);
-    met("receive");
-    q.rq = static_cast<uint16_t>(d.index + 1);
+    met(q.has_srq ? "receive of an SRQ" : "receive");
+    if (!q.has_srq) q.rq = static_cast<uint16_t>(d.index + 1);
     put(q, true, spec::WcOpcode::kRecv, d.index, d.status, d.byte_len, d.solicited != 0);
   }
 
@@ -295,6 +298,7 @@ class QpRetireTest : public testing::Test {
       set(t.init_qpn_i, (*init)->qpn);
       set(t.init_send_cq_i, send_cq(**init));
       set(t.init_recv_cq_i, recv_cq(**init));
+      set(t.init_has_srq_i, (*init)->has_srq);
     }
     set(t.st_we_i, init.has_value());  // qp_state saves the created QP
     if (init) {
@@ -435,7 +439,9 @@ class QpRetireTest : public testing::Test {
         break;
       case 3:
       case 4:
-        if (!prod_write && q.next_rq == q.prod_rq) {
+        if (q.has_srq) {
+          receive(q);
+        } else if (!prod_write && q.next_rq == q.prod_rq) {
           q.prod_rq = static_cast<uint16_t>(q.prod_rq + rng.between(1, 8));
           prod_write = {&q, true};
         } else if (q.next_rq != q.prod_rq && !prod_write) {

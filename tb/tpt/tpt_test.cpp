@@ -708,11 +708,8 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         const auto rsp = w.destroyed(a);
         EXPECT_EQ(rsp.status, AdminStatus::kOk);
         EXPECT_EQ(w.poll(a), AdminStatus::kNotFound);
-        EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result),
-                  (spec::AdminMrResult{.stag = a,
-                                       .pd = expected.pd,
-                                       .rights = expected.rights,
-                                       .length = expected.length}));
+        EXPECT_EQ(spec::AdminDestroyMrResult::unpack(rsp.result),
+                  (spec::AdminDestroyMrResult{.stag = a, .pd = expected.pd, .slot = 1}));
         w.retire();
         a = w.create(1, this->plain());
       }
