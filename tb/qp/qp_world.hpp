@@ -136,7 +136,7 @@ class QpWorld {
   /// Repeats a command while its response is in_progress.
   spec::CmdRsp command(spec::AdminOpcode op, uint32_t object, const void* args = nullptr) {
     spec::CmdRsp rsp;
-    for (int i = 0; i < 1000; i++) {
+    for (const uint64_t end = now_ + longer(20'000); now_ < end;) {
       rsp = command_once(op, object, args);
       if (rsp.status != spec::AdminStatus::kInProgress) return rsp;
     }
