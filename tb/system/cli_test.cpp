@@ -1110,7 +1110,7 @@ TEST_F(Cli, SlowLinkOrPcieIsToldWhichSettingsEndIt) {
 
 TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
   const Told t =
-      run("regress --set ops=60 --set client.pcie_error_status=3 --set client.pcie_error_nth=150 "
+      run("regress --set ops=60 --set client.pcie_error_status=3 --set client.pcie_error_nth=160 "
           "--set shrink=3");
   EXPECT_EQ(t.status, 1) << t.err;
   const std::string again = last_line(t.err);
