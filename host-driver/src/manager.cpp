@@ -283,13 +283,21 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
                                         std::span<const uint8_t> args) {
   const Time deadline = dev.now() + settings_.admin_timeout;
   const uint16_t cookie = cookie_++;  // of all repetitions: a long page list is continued by it
+  // Time between repetitions, so that they do not hold up commands of other threads. A repeated
+  // create_mr reads the next part of its list.
+  constexpr Time kFirstPause = 1 * kUs, kLongestPause = 32 * kUs;
+  Time pause = 0;
   for (;;) {
     auto rsp = execute_once(dev, opcode, object, args, cookie, deadline);
     if (!rsp || rsp->status != spec::AdminStatus::kInProgress) return rsp;
     if (dev.now() >= deadline)
       return fail(Errc::kTimedOut, "{} {}: still in progress after {} us; {}", to_string(opcode),
                   object, settings_.admin_timeout / kUs, health(dev));
-    dev.relax();
+    const Time next = dev.now() + pause;
+    do dev.relax();
+    while (dev.now() < next);
+    if (opcode != spec::AdminOpcode::kCreateMr)
+      pause = std::clamp(2 * pause, kFirstPause, kLongestPause);
   }
 }
 

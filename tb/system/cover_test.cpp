@@ -178,7 +178,7 @@ void shared_receives(uint64_t seed) {
           (void)all[0]->send(data.sge(0, kBytes));
           for (unsigned i = 0; i < kReceives / 2; ++i) (void)all[1]->send(data.sge(0, 64));
           (void)all[2]->post({{.opcode = IBV_WR_SEND_WITH_INV, .rkey = 0xabcd00}});
-          EXPECT_EQ(h.event().peer_term, 0x0100);
+          EXPECT_EQ(h.event().peer_term, 0x0209);  // requirements 7, A-14
           h.until_complete(*all[1], "the Sends");
           sent = left == 0;
           h.until("the server's end", [&] { return done; });

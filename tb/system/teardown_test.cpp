@@ -184,6 +184,81 @@ TEST_P(Teardown, AnEndThatWaitsForMemoryHoldsNoCommand) {
   });
 }
 
+/// While the end of a QP waits for the host's memory, commands of another thread take as long as
+/// before (the median, within 10 %): the driver pauses between its repetitions.
+TEST_P(Teardown, AnEndThatWaitsSlowsNobody) {
+  in_child([this] {
+    World w = make();
+    constexpr size_t kCommands = 41;
+    verbs::Manager* manager = nullptr;
+    std::vector<sim::DmaRead> kept;
+    bool keeps = false, measured = false, over = false;
+    std::array<Time, 2> median{};
+    w.simulation().start(kClient, "other", [&](PciDevice& dev) {
+      const auto until = [&](const bool& flag) {
+        while (!flag && !w.failed) dev.relax();
+      };
+      const auto measure = [&] {
+        std::vector<Time> times;
+        while (times.size() < kCommands) {
+          const Time from = dev.now();
+          must(manager->execute(dev, spec::AdminOpcode::kNop, 0), "nop");
+          times.push_back(dev.now() - from);
+        }
+        std::ranges::sort(times);
+        return times[kCommands / 2];
+      };
+      until(ready);
+      if (w.failed) return;
+      median[0] = measure();
+      measured = true;
+      until(keeps);
+      if (w.failed) return;
+      median[1] = measure();
+      EXPECT_FALSE(over);
+      for (const sim::DmaRead& k : std::exchange(kept, {})) w.tap(kClient).pass(k);
+      keeps = false;
+      until(over);
+    });
+    w.run(
+        [&](Host& h) {
+          h.open();
+          manager = h.manager.get();
+          Region data = h.region(2 * kBig);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          ready = true;
+          h.until("the other thread", [&] { return measured; });
+          w.tap(kClient).on_read = [&](const sim::DmaRead& r) {
+            if (median[1] != 0 || r.client != sim::Client::kPayload) return true;
+            kept.push_back(r);
+            return false;
+          };
+          const uint64_t send = e.send(data.sge(0, kBig));
+          h.until("a read of the payload", [&] { return !kept.empty(); });
+          keeps = true;
+          must(e.qp.modify(IBV_QPS_ERR), "abort");
+          over = true;
+          EXPECT_NE(median[1], 0u);
+          h.until_complete(e, "completions");
+          EXPECT_EQ(e.wc(send).status, IBV_WC_WR_FLUSH_ERR);
+          client_done = true;
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(kBig);
+          Endpoint& e = h.endpoint();
+          (void)e.receive(data.sge(0, kBig));
+          h.accept(e);
+          h.until("the client's end", [&] { return client_done; });
+          h.until_complete(e, "completions");
+        });
+    std::printf("median of a command of another thread: %.3f us, %.3f us beside the end\n",
+                static_cast<double>(median[0]) / kUs, static_cast<double>(median[1]) / kUs);
+    EXPECT_LE(median[1] * 10, median[0] * 11);
+  });
+}
+
 /// destroy_mr while Writes arrive: after its response no byte changes, and the next segment causes
 /// 1/1/00.
 TEST_P(Teardown, RegionGoesDuringATransfer) {
