@@ -74,11 +74,15 @@ struct AtomicTest : testing::Test {
     EXPECT_EQ(e.opcode, opcode);
     EXPECT_EQ(e.byte_len, byte_len);
   }
+  /// Repeats the command while it is in progress, as the driver does.
   AdminStatus modify(Side& s, uint16_t qpn, QpState to) {
-    return s
-        .command(AdminOpcode::kModifyQp, qpn,
-                 spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(to)})
-        .status;
+    AdminStatus status{};
+    do
+      status = s.command(AdminOpcode::kModifyQp, qpn,
+                         spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(to)})
+                   .status;
+    while (status == AdminStatus::kInProgress);
+    return status;
   }
   Bench b;
   Bench::Pair p;

@@ -284,7 +284,8 @@ void Script::create_region(const std::string& name, uint32_t slot, uint32_t stag
 void Script::destroy_region(const std::string& name, uint32_t slot, uint32_t stag, bool waits) {
   std::array<uint8_t, 16> result{};
   if (!waits)
-    spec::AdminMrResult{.stag = stag, .pd = 0, .rights = kRights, .length = 4096}.pack(result);
+    spec::AdminDestroyMrResult{.stag = stag, .pd = 0, .slot = static_cast<uint16_t>(slot)}.pack(
+        result);
   command(
       name, spec::AdminOpcode::kDestroyMr, stag, {},
       [&] {
@@ -522,7 +523,7 @@ void Script::register_memory() {
   add("the payload in registered memory",
       DmaWrite{.address = kPage1 + 16, .data = payload(data), .client = Client::kPlace});
 
-  spec::AdminMrResult{.stag = stag, .rights = kRights, .length = 8000}.pack(result);
+  spec::AdminDestroyMrResult{.stag = stag, .slot = kKept}.pack(result);
   command(
       "destroy of the registered region", spec::AdminOpcode::kDestroyMr, kept + 9, {},
       [&] { commit("the change of the registered region", spec::TptChangeCommit{.slot = kKept}); },

@@ -105,12 +105,12 @@ void Script::bind_window() {
   bound("the unbinding", last_slot, last);
 
   std::array<uint8_t, 16> result{};
-  spec::AdminMrResult{.stag = kept + 3}.pack(result);
+  spec::AdminDestroyMrResult{.stag = kept + 3, .slot = kWindow}.pack(result);
   command(
       "the destroy of the window", spec::AdminOpcode::kDestroyMr, kept, {},
       [&] { commit("the change of the destroyed window", spec::TptChangeCommit{.slot = kWindow}); },
       result);
-  spec::AdminMrResult{.stag = stag_, .rights = kRights, .length = 8192}.pack(result);
+  spec::AdminDestroyMrResult{.stag = stag_, .slot = kSlot}.pack(result);
   command(
       "the destroy of its region", spec::AdminOpcode::kDestroyMr, stag_, {},
       [&] { commit("the change of its region", spec::TptChangeCommit{.slot = kSlot}); }, result);
