@@ -112,8 +112,8 @@ Task Admin::run() {
       } else {
         const Ranges::Range pages{mr.pbl_base, mr.pages};
         claimed = claim(ranges_.claim_pages(cmd.object, pages), rsp);
-        if (!claimed &&
-            kept_) {  // the entries may be those of the kept list, whose owner may be gone
+        // The entries may be those of the kept list, whose owner may be gone.
+        if (!claimed && kept_) {
           forget();
           claimed = claim(ranges_.claim_pages(cmd.object, pages), rsp);
         }

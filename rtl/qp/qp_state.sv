@@ -19,8 +19,9 @@
 // 4. A command holds up admin, and with it other users, for at most CommandPatience cycles (decision
 //    6): then the answer is in_progress if the command has not begun, or if it is a modify_qp to
 //    error that waits. The end of the QP goes on without its command. A destroy_qp that has begun
-//    waits for the reads of all QPs issued before it; other commands take a bounded number of cycles. A modify_qp to rts always waits: admin has already sent
-//    its streaming bytes. (Its query_qp, before them, waits in its place.)
+//    waits for the reads of all QPs issued before it; other commands take a bounded number of
+//    cycles. A modify_qp to rts always waits: admin has already sent its streaming bytes. (Its
+//    query_qp, before them, waits in its place.)
 //
 // Waits for the units that it stops and for what those wait for (cq, place_done), and for host_if
 // to purge. qp_event collects events meanwhile.
