@@ -16,6 +16,16 @@ constexpr uint32_t kBig = 60'000;
 class Teardown : public testing::TestWithParam<Kinds> {
  protected:
   World make() { return World({.kind = GetParam()}); }
+  /// A server with one receive, which the end of the client flushes or completes.
+  void receive_until_the_end(Host& h) {
+    h.open();
+    Region data = h.region(kBig);
+    Endpoint& e = h.endpoint();
+    (void)e.receive(data.sge(0, kBig));
+    h.accept(e);
+    h.until("the client's end", [&] { return client_done; });
+    h.until_complete(e, "completions");
+  }
   uint32_t key = 0;
   bool ready = false, closing = false, client_done = false, server_done = false;
 };
@@ -172,15 +182,7 @@ TEST_P(Teardown, AnEndThatWaitsForMemoryHoldsNoCommand) {
           EXPECT_TRUE(h.quiet());
           client_done = true;
         },
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(kBig);
-          Endpoint& e = h.endpoint();
-          (void)e.receive(data.sge(0, kBig));
-          h.accept(e);
-          h.until("the client's end", [&] { return client_done; });
-          h.until_complete(e, "completions");
-        });
+        [this](Host& h) { receive_until_the_end(h); });
   });
 }
 
@@ -244,15 +246,7 @@ TEST_P(Teardown, AnEndThatWaitsSlowsNobody) {
           EXPECT_EQ(e.wc(send).status, IBV_WC_WR_FLUSH_ERR);
           client_done = true;
         },
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(kBig);
-          Endpoint& e = h.endpoint();
-          (void)e.receive(data.sge(0, kBig));
-          h.accept(e);
-          h.until("the client's end", [&] { return client_done; });
-          h.until_complete(e, "completions");
-        });
+        [this](Host& h) { receive_until_the_end(h); });
     std::printf("median of a command of another thread: %.3f us, %.3f us beside the end\n",
                 static_cast<double>(median[0]) / kUs, static_cast<double>(median[1]) / kUs);
     EXPECT_LE(median[1] * 10, median[0] * 11);
