@@ -176,28 +176,51 @@ bool is_answer(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kReadResponse || o == spec::RdmapOpcode::kFlushResponse;
 }
 
+namespace {
+
+/// Offsets of the STags in a Terminate: in the DDP header that it repeats, in the Read Request
+/// header (RFC 5040 section 4.8).
+std::vector<size_t> stags_of_terminate(const Segment& s) {
+  constexpr size_t kFirst = kLength + spec::kUntaggedHeaderBytes;
+  constexpr size_t kDdp = spec::TerminateCtrl::kBytes + kLength;
+  std::vector<size_t> at;
+  const auto& p = s.payload;
+  if (p.size() < kDdp + spec::kTaggedHeaderBytes) return at;
+  const auto ctrl = spec::TerminateCtrl::unpack(p);
+  if (ctrl.has_length == 0 || ctrl.has_ddp_header == 0) return at;
+  const bool is_tagged = (p[kDdp] & kTaggedBit) != 0;
+  if (is_tagged || carries_stag(static_cast<spec::RdmapOpcode>(p[kDdp + 1] & 0x0f)))
+    at.push_back(kFirst + kDdp + 2);
+  constexpr size_t kRead = kDdp + spec::kUntaggedHeaderBytes;
+  if (ctrl.has_rdma_header != 0 && !is_tagged && p.size() >= kRead + kReadRequest)
+    at.push_back(kFirst + kRead + 16);
+  return at;
+}
+
+}  // namespace
+
 Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   const auto s = parse_fpdu(fpdu);
   if (!s) return fpdu;
-  size_t at = 0;  // offset of the STag that is the device's
+  std::vector<size_t> at;  // offsets of the STags that are the device's
   const bool is_read =
       s->opcode == spec::RdmapOpcode::kReadRequest && s->payload.size() == kReadRequest;
   const bool is_flush = s->opcode == spec::RdmapOpcode::kFlushRequest &&
                         s->payload.size() == spec::FlushRequest::kBytes;
   if (from == Mover::kDevice) {
-    if (is_read) at = kLength + spec::kUntaggedHeaderBytes;
+    if (is_read) at = {kLength + spec::kUntaggedHeaderBytes};
+    if (s->opcode == spec::RdmapOpcode::kTerminate) at = stags_of_terminate(*s);
   } else if (is_read) {
-    at = kLength + spec::kUntaggedHeaderBytes + 16;
+    at = {kLength + spec::kUntaggedHeaderBytes + 16};
   } else if (is_flush) {
-    at = kLength + spec::kUntaggedHeaderBytes;
+    at = {kLength + spec::kUntaggedHeaderBytes};
   } else if (s->is_tagged || carries_stag(s->opcode)) {
-    at = kLength + 2;
+    at = {kLength + 2};
   }
-  if (at == 0) return fpdu;
-  const auto found = stags.find(be32(fpdu, at));
-  if (found == stags.end()) return fpdu;
+  std::erase_if(at, [&](size_t k) { return !stags.contains(be32(fpdu, k)); });
+  if (at.empty()) return fpdu;
   const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);
-  base::store_be(&fpdu[at], found->second);
+  for (const size_t k : at) base::store_be(&fpdu[k], stags.at(be32(fpdu, k)));
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
   return fpdu;
 }
