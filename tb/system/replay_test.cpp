@@ -758,8 +758,8 @@ TEST(Listing, WrongKeyIsToldWithItsLine) {
   EXPECT_EQ(told(R"("ended": 3)"), "ended is no text");
   EXPECT_EQ(told(R"("name": 3)"), "name is no text");
   EXPECT_EQ(told(R"("endde": "closed by bob")"),
-            "unknown key \"endde\", did you mean ended?; there are units, initiator, ended, name, "
-            "note, capture");
+            "unknown key \"endde\", did you mean ended?; there are units, initiator, ended, memory, "
+            "receives, expect, name, note, capture");
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 namespace rnic::app {
 
+constexpr uint64_t kLargestRegion = uint64_t{16} << 20;  // bytes
+
 struct Unit {
   uint32_t n = 0;
   uint32_t connection = 0;
@@ -22,12 +24,42 @@ struct Unit {
   Bytes bytes;
 };
 
+/// A region of our device, of the key `memory`.
+struct ListedRegion {
+  size_t line = 0;  // in the listing
+  uint32_t stag = 0;
+  uint64_t base = 0, length = 0;
+  uint32_t access = 0;                 // verbs' flags; the peer's rights
+  uint32_t domain = 0;                 // 0: that of our QPs
+  std::optional<uint32_t> connection;  // to whose QP the STag is bound
+};
+
+/// A receive of our device, of the key `receives`.
+struct ListedReceive {
+  uint32_t connection = 0, length = 0;
+  std::optional<uint32_t> after;  // number of a unit; empty: posted before start-up
+};
+
+/// What our device does at the end of a connection. In an expectation an empty field is any value.
+struct Ending {
+  enum class Kind : uint8_t { kTerminate, kClose, kNothing };
+  Kind kind = Kind::kNothing;
+  std::optional<uint32_t> layer, etype, code;
+
+  bool admits(const Ending& e) const;
+  std::string text() const;
+};
+
 struct Listing {
   std::string name, note;
   std::array<std::string, 2> names{"initiator", "responder"};  // their names in the listing
   std::optional<bool> initiator_closes;
   std::vector<Unit> units;
   uint32_t connections = 1;
+  // About our device, whichever endpoint it is. Absent: replay infers them from the units.
+  std::optional<std::vector<ListedRegion>> memory;
+  std::optional<std::vector<ListedReceive>> receives;
+  std::vector<Ending> expect;         // of each connection; empty: no expectation
   std::vector<std::string> warnings;  // about ignored parts
 };
 

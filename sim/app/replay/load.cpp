@@ -11,6 +11,7 @@
 #include <set>
 
 #include "replay/capture.hpp"
+#include "replay/load_device.hpp"
 #include "replay/segment.hpp"
 #include "settings/errors.hpp"
 #include "settings/json_file.hpp"
@@ -26,7 +27,10 @@ constexpr uint32_t kMostConnections = 256;  // each connection needs its own por
 // are classified by content: a start-up frame, an FPDU, or neither.
 const std::string kRaw = "raw";
 const std::vector<std::string> kKinds = {"mpa", "fpdu", kRaw};
-const std::vector<std::string> kKeys = {"units", "initiator", "ended", "name", "note", "capture"};
+const std::vector<std::string> kKeys = {"units",  "initiator", "ended", "memory", "receives",
+                                        "expect", "name",      "note",  "capture"};
+const std::vector<std::string> kOptionalKeys = {"initiator", "ended", "memory", "receives",
+                                                "expect"};
 const std::vector<std::string> kKeysOfUnit = {"n",   "connection", "from", "kind",
                                               "hex", "decode",     "frame"};
 
@@ -154,8 +158,8 @@ Listing load_listing(const std::string& path) {
     return listing_of_pcap(path, bytes);
   else if (is_pcapng(bytes))
     throw Usage(fmt::format("{}: a pcapng; replay wants a pcap or a listing (JSON)", path));
-  const JsonList file = read_json_list(
-      path, "units", fmt::format("; replay wants a pcap, or a listing, {}", kWanted));
+  const JsonLines file =
+      read_json(path, fmt::format("; replay wants a pcap, or a listing, {}", kWanted));
   const auto& j = file.json;
   if (!j.is_object() || !j.contains("units") || !j["units"].is_array())
     throw Usage(fmt::format("replay: {} is no listing, {}: there is no list \"units\" in it", path,
@@ -174,13 +178,13 @@ Listing load_listing(const std::string& path) {
     if (warned.insert(about).second)
       l.warnings.push_back(fmt::format("replay: {}: line {}: {}", path, line, what));
   };
-  for (const auto& [key, what] : unknown_keys(j, kKeys, {"initiator", "ended"}, wrong))
+  for (const auto& [key, what] : unknown_keys(j, kKeys, kOptionalKeys, wrong))
     warn(file.key_lines.at(key), key, what + "; it is not looked at");
   l.name = said("name", path);
   l.note = said("note", "");
   std::vector<Entry> entries;
   for (size_t k = 0; k < j["units"].size(); ++k) {
-    Entry e(path, file.lines.at(k), j["units"][k]);
+    Entry e(path, file.element_lines.at("units").at(k), j["units"][k]);
     if (e.is_remark()) {
       warn(e.line(), "kind " + e.kind(),
            fmt::format("a unit of kind \"{}\" is not played; mpa, fpdu and raw are", e.kind()));
@@ -239,6 +243,7 @@ Listing load_listing(const std::string& path) {
     if (const uint32_t c = l.units[k].connection; c != 0 && !connections.contains(c - 1))
       throw entries[k].wrong(fmt::format("connection is {}, and no unit is of {}", c, c - 1));
   }
+  load_device_keys(path, file, l);
   return l;
 }
 

@@ -25,6 +25,8 @@ void ReplayPeer::begin(const Plan& plan, Stags stags, std::function<void(const S
   for (const auto& [recorded, ours] : to_device_) to_listing_[ours] = recorded;
   before_ = std::move(before);
   next_ = segment_ = 0;
+  hold_ = SIZE_MAX;
+  is_ended_ = false;
   open_ = rdma_ = stopped_ = closed_ = half_closed_ = false;
   closed_by_device_ = false;
   beyond_ = 0;
@@ -62,6 +64,27 @@ void ReplayPeer::close() {
   if (!open_ || half_closed_) return;
   half_closed_ = true;
   ctl(LlpOp::kHalfClose);
+}
+
+void ReplayPeer::hold(size_t step) {
+  hold_ = step;
+  play();
+}
+
+std::optional<Ending> ReplayPeer::terminate() const {
+  for (const Exchange& e : exchanges_) {
+    const Message& m = e.message;
+    if (!e.ours || m.fpdus.empty() || m.head.opcode != spec::RdmapOpcode::kTerminate) continue;
+    Ending end;
+    end.kind = Ending::Kind::kTerminate;
+    if (m.payload.size() < spec::TerminateCtrl::kBytes) return end;
+    const auto ctrl = spec::TerminateCtrl::unpack(m.payload);
+    end.layer = ctrl.layer;
+    end.etype = ctrl.etype;
+    end.code = ctrl.code;
+    return end;
+  }
+  return std::nullopt;
 }
 
 void ReplayPeer::llp_event(const spec::LlpCtlEvt& e) {
@@ -136,7 +159,7 @@ Bytes ReplayPeer::exchanged(const Bytes& fpdu, const Stags& stags, Mover from) c
 void ReplayPeer::play() {
   if (playing_ || plan_ == nullptr || !open_ || half_closed_ || stopped_) return;
   playing_ = true;
-  while (next_ < plan_->steps.size() && !plan_->steps[next_].ours) {
+  while (!done() && next_ < hold_ && !plan_->steps[next_].ours) {
     const Step& s = plan_->steps[next_];
     if (segment_ == 0) before_(s);
     if (s.is_raw) {
@@ -240,10 +263,25 @@ void ReplayPeer::take_fpdu(const sim::Record& r) {
   judge(std::move(e));
 }
 
+/// True for a Terminate that the listing expects and has no unit of. The peer's units that are not
+/// played yet are then not played: a device that has terminated its stream discards them.
+bool ReplayPeer::is_expected_end(const Message& m) const {
+  return !stopped_ && m.head.opcode == spec::RdmapOpcode::kTerminate && plan_->expect &&
+         plan_->expect->kind == Ending::Kind::kTerminate &&
+         std::all_of(plan_->steps.begin() + static_cast<std::ptrdiff_t>(next_), plan_->steps.end(),
+                     [](const Step& s) { return !s.ours; });
+}
+
 void ReplayPeer::judge(Exchange e) {
   const Step* want = !stopped_ && next_ < plan_->steps.size() && plan_->steps[next_].ours
                          ? &plan_->steps[next_]
                          : nullptr;
+  if (is_expected_end(e.message)) {
+    is_ended_ = true;
+    e.beyond = true;
+    exchanges_.push_back(std::move(e));
+    return;
+  }
   if (want == nullptr && !stopped_ && done() && beyond_ < plan_->answers_beyond &&
       is_answer(e.message.head.opcode)) {
     ++beyond_;

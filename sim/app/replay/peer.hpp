@@ -40,9 +40,12 @@ class ReplayPeer final : public sim::Device {
   void connect(uint32_t address, uint16_t port);
   void listen(uint16_t port);
   void close();
+  /// Plays up to the step before `step`, and stops there until the next call.
+  void hold(size_t step);
 
   size_t next() const { return next_; }
-  bool done() const { return plan_ != nullptr && next_ == plan_->steps.size(); }
+  /// All was played, or the Terminate that the listing expects has come.
+  bool done() const { return plan_ != nullptr && (is_ended_ || next_ == plan_->steps.size()); }
   bool stopped() const { return stopped_; }  ///< by a message that is not next in the listing
   bool closed() const { return closed_; }
   /// Closed or reset by the device.
@@ -51,6 +54,8 @@ class ReplayPeer final : public sim::Device {
   size_t beyond() const { return beyond_; }
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   uint64_t moved() const { return moved_; }
+  /// The device's Terminate, if one has come.
+  std::optional<Ending> terminate() const;
 
   void attach(sim::DeviceEnv& env) override { env_ = &env; }
   void reset() override {}
@@ -79,6 +84,7 @@ class ReplayPeer final : public sim::Device {
   void ask_stream();
   void take_mpa(const sim::Record& r);
   void take_fpdu(const sim::Record& r);
+  bool is_expected_end(const Message& m) const;
   void judge(Exchange e);
   Exchange& note(bool ours);
 
@@ -89,6 +95,8 @@ class ReplayPeer final : public sim::Device {
   std::function<void(const Step&)> before_;
 
   size_t next_ = 0, segment_ = 0;  // index in the plan, in the step
+  size_t hold_ = SIZE_MAX;         // a step, see hold()
+  bool is_ended_ = false;
   bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
        playing_ = false, closed_by_device_ = false;
   size_t beyond_ = 0;

@@ -41,8 +41,10 @@ struct Region {
   uint32_t stag = 0;  // as recorded
   uint64_t base = 0;
   Bytes before, after;
-  uint32_t flush_flags = 0;       // of the peer's Flush Requests: the requested types
-  bool is_invalidated = false;    // by a Send of the peer: bound to our QP
+  uint32_t access = 0;  // verbs' flags; the peer's rights
+  uint32_t domain = 0;  // 0: that of our QP
+  enum class Bound : uint8_t { kNo, kToOurQp, kToAnother };
+  Bound bound = Bound::kNo;
   std::optional<uint32_t> noted;  // FNV-1a of the region after the run, from the listing's note
   // A write by a message of the peer.
   struct Write {
@@ -50,6 +52,12 @@ struct Region {
     Bytes bytes;
   };
   std::vector<Write> writes;  // in order
+};
+
+/// A receive that our side posts.
+struct Receive {
+  uint64_t length = 0;
+  size_t step = 0;  // posted before this step is played; 0: before start-up
 };
 
 struct Plan {
@@ -70,10 +78,15 @@ struct Plan {
 
   std::vector<Step> steps;
   std::vector<Region> regions;
-  std::vector<Bytes> receives;  // the payload of each received Send
-  std::vector<uint32_t> gone;   // of each: the STag that it invalidates, or 0
-  size_t whole_receives = 0;    // of these; the listing may end within the last one
-  size_t reads_answered = 0;    // of our Read and Flush Requests, in the listing
+  std::vector<uint32_t> unlisted;  // STags that the peer uses and that are of no region
+  std::vector<Receive> posts;      // in order
+  std::vector<Bytes> receives;     // the payload of each received Send
+  std::vector<uint32_t> gone;      // of each: the STag that it invalidates, or 0
+  // Of `receives`: those that complete. The listing may end within the last one; our device may
+  // refuse one.
+  size_t whole_receives = 0;
+  std::optional<Ending> expect;
+  size_t reads_answered = 0;  // of our Read and Flush Requests, in the listing
   /// Responses of the device, after the last step, to the last Read and Flush Requests of the
   /// listing.
   size_t answers_beyond = 0;

@@ -51,6 +51,12 @@ class ReplayPlayer {
   void finish(PciDevice& dev, verbs::Context& context);
   bool caught_up() const;
   void post_due();
+  void make_regions(PciDevice& dev, verbs::Context& context);
+  void keep_unlisted_unknown();
+  void post_receives(size_t step);
+  void post_due_receives(Time now);
+  void await_end(PciDevice& dev);
+  void check_end(bool is_closed);
   void post(size_t step);
   void poll();
   void check_memory();
@@ -60,16 +66,20 @@ class ReplayPlayer {
   ReplayPeer& peer_;
   verbs::Cq cq_;
   verbs::Pd pd_;
-  std::vector<DmaBuffer> buffers_;  // of the regions
-  DmaBuffer source_, sink_;         // payloads of our messages; receives
+  std::map<uint32_t, verbs::Pd> domains_;  // of regions; not 0
+  std::vector<DmaBuffer> buffers_;         // of the regions
+  DmaBuffer source_, sink_;                // payloads of our messages; receives
   std::vector<uint64_t> source_at_, sink_at_;
   std::vector<verbs::Mr> mrs_;
   verbs::Mr source_mr_, sink_mr_;
-  verbs::Qp qp_;
+  verbs::Qp qp_, stranger_;  // stranger_: for STags that are bound to another connection
   verbs::Connection connection_;
   std::map<uint32_t, uint32_t> stags_;
 
-  size_t posted_ = 0;  // steps below this have been posted
+  size_t posted_ = 0;           // steps below this have been posted
+  size_t receives_posted_ = 0;  // of Plan::posts
+  // When the next ones are posted; when the peer plays on after that. 0: not yet known.
+  Time post_at_ = 0, play_at_ = 0;
   // "Reads" are Reads and Flushes.
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
   std::vector<std::vector<Region::Write>> written_;  // by on_write(), per region

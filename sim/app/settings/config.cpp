@@ -266,7 +266,7 @@ void Config::lay_preset(const std::string& name) {
 }
 
 void Config::load(const std::string& file) {
-  const JsonList read = read_json_list(file, "settings");
+  const JsonLines read = read_json(file);
   const nlohmann::json& j = read.json;
   if (!j.is_object()) throw Usage(fmt::format("{}: not a JSON object", file));
   if (j.contains("preset")) {

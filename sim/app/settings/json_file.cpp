@@ -92,16 +92,15 @@ class Lines {
 
 }  // namespace
 
-JsonList read_json_list(const std::string& path, const std::string& list,
-                        const std::string& wanted) {
+JsonLines read_json(const std::string& path, const std::string& wanted) {
   constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
   using Event = nlohmann::json::parse_event_t;
   const std::vector<uint8_t> text = read_file(path);
-  JsonList l;
+  JsonLines l;
   size_t taken = 0;
   Lines lines(text);
   std::vector<std::map<std::string, size_t>> keys;  // per open object, with lines
-  bool is_within = false;
+  std::string outermost;                            // the current key of the outermost object
   const auto look = [&](int depth, Event event, const nlohmann::json& parsed) {
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
@@ -114,12 +113,13 @@ JsonList read_json_list(const std::string& path, const std::string& list,
                                 parsed.dump(), first->second));
       if (depth == kDepthOfKeys) {
         l.key_lines[key] = line;
-        is_within = key == list;
+        outermost = key;
       }
     }
     const bool begins =
         event == Event::object_start || event == Event::array_start || event == Event::value;
-    if (is_within && begins && depth == kDepthOfElements) l.lines.push_back(lines.of(taken - 1));
+    if (begins && depth == kDepthOfElements)
+      l.element_lines[outermost].push_back(lines.of(taken - 1));
     return true;
   };
   const auto refuse = [&](size_t at, std::string_view why) {

@@ -1,8 +1,8 @@
 // JSON that a user wrote. Errors are reported with line and column, and in our words. A key that
 // occurs twice in an object is an error, since one of the two would be ignored.
 //
-//   const JsonList l = read_json_list("rping.json", "units", "; replay wants a listing");
-//   l.json["units"][3] begins in l.lines[3], the list itself in l.key_lines["units"]
+//   const JsonLines l = read_json("rping.json", "; replay wants a listing");
+//   l.json["units"][3] begins in l.element_lines["units"][3], its key in l.key_lines["units"]
 #pragma once
 
 #include <map>
@@ -12,15 +12,14 @@
 
 namespace rnic::app {
 
-struct JsonList {
+struct JsonLines {
   nlohmann::json json;
-  std::vector<size_t> lines;                // the line of each list element, counted from 1
-  std::map<std::string, size_t> key_lines;  // of each key of the outermost object
+  // Lines, counted from 1, by key of the outermost object: of the key, of the elements of its list.
+  std::map<std::string, size_t> key_lines;
+  std::map<std::string, std::vector<size_t>> element_lines;
 };
-/// Reads the file and records the lines of `list`, a list in the outermost object. Throws Usage
-/// with place and reason if the text is not JSON, or if a key occurs twice; `wanted` is appended to
-/// the message.
-JsonList read_json_list(const std::string& path, const std::string& list,
-                        const std::string& wanted = "");
+/// Throws Usage with place and reason if the text is not JSON, or if a key occurs twice; `wanted` is
+/// appended to the message.
+JsonLines read_json(const std::string& path, const std::string& wanted = "");
 
 }  // namespace rnic::app
