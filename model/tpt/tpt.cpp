@@ -163,8 +163,8 @@ void Tpt::release() {
   }
 }
 
-bool Tpt::has_drained(uint8_t epoch) const {
-  const uint8_t before = (epoch_ - 1) & 3;
+bool Tpt::has_drained(uint16_t epoch) const {
+  const auto before = static_cast<uint16_t>(epoch_ - 1);
   return epoch != epoch_ && (epoch != before || in_flight_[before & 1] == 0);
 }
 
@@ -172,7 +172,7 @@ void Tpt::turn() {
   release();
   if (!turn_due_ || old_in_flight() != 0) return;
   turn_due_ = false;
-  epoch_ = (epoch_ + 1) & 3;
+  ++epoch_;
   release();
 }
 
@@ -280,7 +280,7 @@ void Tpt::keep(Entry& e) {
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
   e.valid = e.claimed = false;
   e.closing = e.invalidated = true;
-  e.closed_in = (epoch_ + 2) & 3;  // an epoch that has drained
+  e.closed_in = static_cast<uint16_t>(epoch_ - 2);  // it has drained
   e.rights = 0;
   e.length = 0;
 }

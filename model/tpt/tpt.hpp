@@ -168,7 +168,7 @@ class Tpt final : public Translation {
     uint8_t log_room = 0;      // fast: it has 2^log_room entries of the page list
     bool bound = false;        // only QP qpn may use it
     uint16_t qpn = 0;
-    uint8_t closed_in = 0;  // epoch of the close
+    uint16_t closed_in = 0;  // epoch of the close
     uint32_t stag = 0, generation = 0;
     uint16_t pd = 0, rights = 0;
     uint8_t log_page = 12;
@@ -192,7 +192,7 @@ class Tpt final : public Translation {
   void turn();
   void invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of);
   void release();
-  bool has_drained(uint8_t epoch) const;
+  bool has_drained(uint16_t epoch) const;
   static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
   spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
 
@@ -210,17 +210,17 @@ class Tpt final : public Translation {
   uint64_t extents_ = 0;
   // An extent carries the low bit of the epoch in which it was issued. The epoch advances when an
   // entry was closed in it and no extent of the previous epoch is left, so two counts suffice.
-  uint8_t epoch_ = 0;                    // modulo 4, as in the RTL
+  uint16_t epoch_ = 0;                   // its low bit: the count that extents are in
   std::array<uint64_t, 2> in_flight_{};  // extents issued and not retired, by epoch
   bool turn_due_ = false;
   uint32_t closing_ = 0;  // closing regions
   struct Note {
-    uint8_t epoch = 0;
+    uint16_t epoch = 0;
     uint32_t stag = 0;
     std::optional<spec::SqLocalDone> of;  // of the send queue; else of the peer
   };
-  Ring<Note> notes_;                    // invalidations that wait for extents in flight
-  std::optional<uint8_t> claim_waits_;  // epoch that a claim waits for
+  Ring<Note> notes_;                     // invalidations that wait for extents in flight
+  std::optional<uint16_t> claim_waits_;  // epoch that a claim waits for
 };
 
 }  // namespace rnic::model

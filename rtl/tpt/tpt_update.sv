@@ -41,9 +41,10 @@
 //     before.
 //  3. The epoch turns when an entry was closed in it and the previous epoch has drained. So a noted
 //     epoch has drained when it is neither the current epoch, nor the last one with work in flight.
-//  4. Epochs are counted modulo 4. An entry that stays closed for longer may meet its own number
-//     again. Then it waits for one more turn, which its repeated destroy requests. It is never
-//     freed early.
+//  4. Epochs are counted modulo 2^16, in an entry too. One that stays closed for so many turns meets
+//     its own number again. Then it waits for one more turn, which its repeated destroy requests.
+//     It is never freed early. (Modulo 4, four destroys that repeat in turn waited for each other
+//     forever: each turned the epoch to the number of the next.)
 //  5. The epoch turns only after every drained note has left the queue. So all notes in it are of
 //     the current epoch, or all of the one before, and they leave in order.
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
@@ -132,6 +133,7 @@ module tpt_update #(
   // maximum that leaves flight per cycle: ended_i and retired_i
   localparam int unsigned OutW = 10;
   localparam int unsigned OriginPartW = 14;
+  localparam int unsigned EpochW = 16;
 
   localparam logic [1:0] RegBind = 2'd0, RegClaim = 2'd1, RegOpen = 2'd2, RegGiveUp = 2'd3;
 
@@ -204,7 +206,7 @@ module tpt_update #(
   assign is_kept = !reg_q && (args.fast || args.window != '0);
 
   // --- in flight
-  logic [1:0] epoch_q;
+  logic [EpochW-1:0] epoch_q;
   logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
   logic [4:0] delta0_d, delta0_q, delta1_d, delta1_q;   // two's complement
   function automatic logic [3:0] ones(input logic [OutW-1:0] bits);
@@ -253,7 +255,8 @@ module tpt_update #(
   logic [4:0] room_q;
   logic [PblW-1:0] pbl_q;
   logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
-  logic [1:0] note_q, oldest;
+  logic [EpochW-1:0] note_q;
+  logic [1:0] oldest;
   // held: a region that has windows; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
   logic has_windows, counted;
@@ -267,7 +270,7 @@ module tpt_update #(
   assign closes   = state_q == StClose && !frees && !held;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
   assign turn     = turn_due_q && old_empty && state_q != StClose && state_q != StClaim && !ripe;
-  assign drained = note_q != epoch_q && (note_q != epoch_q - 2'd1 || old_empty);
+  assign drained = note_q != epoch_q && (note_q != epoch_q - 1'b1 || old_empty);
   assign frees   = !inv_q && !held && (closing_q ? drained && !claimed_q : all_empty);
 
   // Notes of invalidations.
@@ -278,12 +281,12 @@ module tpt_update #(
   logic [$clog2(NoteDepth+1)-1:0] unused_notes;
   stream_fifo #(.Width(4 + 24 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
     .clk_i, .rst_ni, .valid_i(inv_q && (closes || held || not_open)), .ready_o(note_room),
-    .data_i({epoch_q, sq_q, held, name_q, cmd_q.object}),
+    .data_i({epoch_q[1:0], sq_q, held, name_q, cmd_q.object}),
     .valid_o(note_valid), .ready_i(note_pop),
     .data_o({oldest, oldest_sq, oldest_held, sq_done_name, inv_done_o}), .count_o(unused_notes)
   );
   assign sq_done_o        = {sq_done_name, oldest_held ? iwarp_pkg::TptBind : iwarp_pkg::TptOk, iwarp_pkg::RdOk};
-  assign ripe             = note_valid && (oldest != epoch_q && (oldest != epoch_q - 2'd1 || old_empty));
+  assign ripe             = note_valid && (oldest != epoch_q[1:0] && (oldest != epoch_q[1:0] - 2'd1 || old_empty));
   // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
   // from a register, since old_empty is the longest path of this leaf.
   always_ff @(posedge clk_i) ripe_q <= rst_ni && ripe && !note_pop;
@@ -302,13 +305,15 @@ module tpt_update #(
   logic [63:0] e_base;
   logic [32:0] e_end_low;
   logic [16:0] e_length_high;
-  // e_closing: in an entry that is not valid, the log page field holds {closing, epoch, claimed}
+  // e_closing: in an entry that is not valid, the log page field holds {closing, claimed}, and the
+  // origin the epoch of the close
   logic        e_closing, e_claimed, e_fast, e_window, same;
-  logic [1:0]  e_note;
+  logic [EpochW-1:0] e_note;
+  logic [1:0]  unused_log;
   logic [4:0]  e_room;
   logic [PblW-1:0] e_pbl;
-  logic [FromW:0] unused_entry;
-  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, e_claimed, unused_entry, e_fast, e_window, e_room, e_pbl} = found_entry_i;
+  logic [FromW-EpochW:0] unused_entry;
+  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, unused_log, e_claimed, unused_entry, e_note, e_fast, e_window, e_room, e_pbl} = found_entry_i;
   assign same  = e_stag[31:8] == cmd_q.object[31:8] &&
                  (e_stag[7:0] == cmd_q.object[7:0] || ((e_fast || e_window) && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
   assign found = found_valid_i && same && !reg_q &&
@@ -443,10 +448,12 @@ module tpt_update #(
                     origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], reg_q && !is_bind, is_bind, reg_q ? room_q : 5'd0,
                     args.pbl_base[PblW-1:0]};
   assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
-                    1'b1, epoch_q, 2'b00, {FromW{1'b0}}, fast_q, window_q, room_q, pbl_q};
+                    5'h10, FromW'(epoch_q), fast_q, window_q, room_q, pbl_q};
   // Closed and free, or claimed, with an epoch that has drained.
+  logic [EpochW-1:0] drained_epoch;
+  assign drained_epoch = epoch_q - EpochW'(2);
   assign kept    = {{(2 + QpW){1'b0}}, !reg_q ? stag : is_bind ? cmd_q.object : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
-                    1'b1, epoch_q + 2'd2, reg_q && reg_op_q == RegClaim, 1'b0, {FromW{1'b0}},
+                    3'b100, reg_q && reg_op_q == RegClaim, 1'b0, FromW'(drained_epoch),
                     reg_q ? !is_bind : args.fast, reg_q ? is_bind : args.window != '0,
                     reg_q ? room_q : args.window != '0 ? {3'b000, args.window} : args.log_page[4:0], reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
   assign claims          = state_q == StClaim && (reg_op_q == RegGiveUp || (claim_ok_q && drained && closing_q));
@@ -515,7 +522,7 @@ module tpt_update #(
       if (take_inv) sq_q <= take_sq;
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
-      if (turn) epoch_q <= epoch_q + 2'd1;
+      if (turn) epoch_q <= epoch_q + 1'b1;
       if ((closes && (!closing_q || note_q == epoch_q)) || (held && inv_q) || not_open || (unbinds && state_q == StClaim) || (waits && note_q == epoch_q)) turn_due_q <= 1'b1;
       else if (turn) turn_due_q <= 1'b0;
     end

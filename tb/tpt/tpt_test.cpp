@@ -847,6 +847,34 @@ TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   });
 }
 
+/// Several owners repeat their destroys in turn, when nothing is in flight any more. Each region was
+/// closed in an epoch of its own, and each repetition may turn the epoch: to the number of the next
+/// region's, if the numbers repeat after as many turns.
+TYPED_TEST(TptTest, DestroysThatRepeatInTurnEnd) {
+  this->worlds([&](auto& w, Pace) {
+    for (uint32_t owners = 2; owners <= 9; owners++) {
+      SCOPED_TRACE(owners);
+      std::vector<uint32_t> left;
+      for (uint32_t i = 0; i < owners; i++) {
+        left.push_back(w.create(i, this->plain()));
+        w.ask_tx({w.region(left[i]).item(left[i], 0, 100)});
+        w.finish(false);
+        EXPECT_EQ(w.poll(left[i]), AdminStatus::kInProgress);
+        w.retire();
+      }
+      for (int round = 0; round < 3; round++) {
+        std::erase_if(left, [&](uint32_t stag) {
+          if (w.poll(stag) != AdminStatus::kOk) return false;
+          w.forget(stag);
+          return true;
+        });
+      }
+      EXPECT_EQ(left.size(), 0U) << "still in progress after three rounds";
+      for (const uint32_t stag : left) w.destroy(stag);
+    }
+  });
+}
+
 /// One lookup at each distance from destroy_mr, and nothing else in flight. It passes and
 /// destroy_mr waits for it, or it finds no STag.
 TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
