@@ -80,6 +80,12 @@ class Ddp {
     /// then the source that was not served last.
     std::optional<spec::TxSource> choice(uint16_t qpn) const;
     bool may_choose(uint16_t qpn, spec::TxSource source) const;
+    /// One message is left, and none of its segments was scheduled.
+    bool has_one_new(uint16_t qpn) const {
+      const Qp& q = qps_[qpn];
+      return !q.inside_message &&
+             q.sq_count + has(qpn, spec::TxSource::kResp) + has(qpn, spec::TxSource::kTerm) == 1;
+    }
     /// Returns the grant's segment; nothing if its message was dropped in the meantime.
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);

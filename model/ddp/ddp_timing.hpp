@@ -8,16 +8,21 @@ namespace rnic::model {
 struct DdpTiming {
   Cycle want = 5;       // tx_message to tx_want: FIFO, slot written; sched: read, pick, write
   Cycle want_next = 4;  // tx_grant to the QP's next tx_want: FIFO, sched
-  Cycle credit = 5;     // tx_want to tx_grant: llp_if_grant's FIFO, table, account, decision, FIFO
+  // tx_want to tx_grant: llp_if_grant's FIFO, table, account, decision, FIFO; 1 more if the want
+  // meets the wrong phase.
+  Cycle credit = 5;
   Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut;
                         // 1 more if the queue of segments is block memory (SegDepth above 64)
-  Cycle slot_free = 8;  // tx_grant to sq_slot_free: FIFO, sched 3; segment: read, load, cut; FIFO
+  Cycle slot_free = 7;  // tx_grant to sq_slot_free: FIFO, sched 2; segment: read, load, cut; FIFO;
+                        // block memory as above
+  Cycle inside = 3;     // ddp_tx_sched: an event waits until its QP's previous one has left
   Cycle final = 2;      // payload to resp_slot_free of a Flush Response: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // find where a later segment begins in its message's SGEs
   Cycle assemble = 4;   // payload to tx_ulpdu, after its header: FIFO, header_put, register
-  Cycle in_line = 8;    // tx_grant to tx_ulpdu with inline bytes 12 (14 above 64), less assemble
-  Cycle rx_header = 4;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table and pieces
+  Cycle in_line = 8;    // tx_grant to tx_ulpdu with inline bytes 12, less assemble; block memory
+                        // as above, and 1 for the queue of headers (SegDepth)
+  Cycle rx_header = 5;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table, pieces
   Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
   Cycle rx_place = 2;   // rx_verdict to place_hdr
   Cycle rx_take = 3;    // first segment of a Send: rq_take_req, rq_take_rsp's FIFO, cut from the

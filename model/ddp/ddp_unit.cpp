@@ -12,7 +12,9 @@ DdpUnit::DdpUnit(Units& u, Translation& tpt, SegmentJudge& judge)
       wants("tx_want", 4 * u.sizes.num_qps),
       control("qp_ctl_ddp", u.sizes.num_qps + 1),
       ddp_(u.sizes, tpt, judge, *this),
-      segments_("segments", u.sizes.seg_depth) {
+      segments_("segments", u.sizes.seg_depth),
+      came_(u.sizes.num_qps),
+      left_(u.sizes.num_qps) {
   u.attach(sched_, StageNo::kDdpSched);
   u.attach(out_, StageNo::kDdpOut);
   u.attach(rx_, StageNo::kDdpRx);
@@ -45,11 +47,11 @@ void DdpUnit::step_sched() {
       if (auto s = ddp_.tx.schedule(*grant, *source)) {
         const DdpTiming& t = u_.timing.ddp;
         const TptTiming& x = u_.timing.tpt;
-        // Block memory adds a cycle unless its output register is already full.
-        const Cycle queue = u_.sizes.seg_depth > 64 && segments_.empty() ? 1 : 0;
-        const Cycle segment = t.segment + queue;
+        const Cycle walk = s->segment.offset != 0 ? t.walk : 0;
+        const Cycle segment = t.segment + block() + walk;
         const Cycle extents = s->fetch.extents.all().size();
-        sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);
+        sched_free_ = now + std::max(t.occupancy + walk, extents);
+        left_[want.qpn] = now + t.want_next;
         u_.pass(Stream::kTxGrant, now);
         if (s->segment.fetches) {
           const Cycle asked = now + segment, found = asked + x.check + x.walk;
@@ -57,7 +59,9 @@ void DdpUnit::step_sched() {
           u_.pass(Stream::kTxExtent, found);
           payload_req_o.push(std::move(s->fetch), found + u_.timing.host.rd_extent);
         }
-        const Cycle until = s->segment.fetches ? segment : t.in_line + 2 * queue;
+        // The queue of headers has filled its output register if a segment waits in it.
+        const Cycle header = segments_.empty() ? block() : 0;
+        const Cycle until = s->segment.fetches ? segment : t.in_line + block() + header;
         segments_.push(std::move(s->segment), now + until);
       }
     }
@@ -80,7 +84,7 @@ void DdpUnit::step_out() {
   out_free_ = now + u_.timing.path.occupancy(length);
   if (ulpdu) {
     tx_meter_.item(u_.timing.path.beats(length));
-    u_.pass(Stream::kTxUlpduHdr, now + u_.timing.ddp.assemble);
+    u_.pass(Stream::kTxUlpduHdr, now);  // ahead of the beats
     tx_ulpdu_o.push(std::move(*ulpdu), now + u_.timing.ddp.assemble);
   }
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
@@ -90,6 +94,14 @@ void DdpUnit::step_out() {
 bool DdpUnit::is_send(const RxUlpdu& u) {
   const auto b = u.data.bytes();
   return b.size() >= 10 && (b[0] & 0x80U) == 0 && (b[6] | b[7] | b[8] | b[9]) == 0;
+}
+
+/// Payload is to be placed: of a Send, or of a tagged segment.
+bool DdpUnit::asks_tpt(const RxUlpdu& u) {
+  const auto b = u.data.bytes();
+  const bool is_tagged = !b.empty() && (b[0] & 0x80U) != 0;
+  return is_tagged ? u.hdr.length > spec::kTaggedHeaderBytes
+                   : is_send(u) && u.hdr.length > spec::kUntaggedHeaderBytes;
 }
 
 void DdpUnit::step_rx() {
@@ -121,25 +133,35 @@ void DdpUnit::step_rx() {
   const RxUlpdu& front = rx_ulpdu.front();
   const bool begins = ddp_.rx.needs_receive(front);
   const Cycle header = 2 + (is_send(front) ? t.rx_send + (begins ? 0 : t.rx_later) : 0);
-  const Cycle take = u_.timing.qp.rq_map + u_.timing.qp.rq_take;
   const Cycle busy = std::max(u_.timing.path.occupancy(front.hdr.length), header);
-  const Cycle came = std::max(rx_ulpdu.visible_at(), rx_free_);
+  const Cycle came = std::max(rx_ulpdu.visible_at(), beats_free_);
+  Cycle taken = 0;
   if (begins) {
-    const auto rsp = rq_take_req_o(front.hdr.qpn);
+    // rq_take_rsp. A take that waited begins again in qp_rq_fetch; those after it wait there, too.
+    const QpTiming& rq = u_.timing.qp;
+    Cycle at = now + rq.rq_take;
+    if (!take_waits_)
+      at = std::max({at, came + t.rx_header + rq.rq_map + rq.rq_take, taken_at_ + rq.rq_next});
+    const auto rsp = rq_take_req_o(front.hdr.qpn, at - now - (rq.rq_take - rq.rq_give));
+    if (!take_waits_) u_.pass(Stream::kRqTakeReq, now + t.rx_header);
+    take_waits_ = !rsp;
     if (!rsp) {
       rx_meter_.blocked(now);
       return;  // receive_ready() wakes this stage
     }
     ddp_.rx.received(front.hdr.qpn, *rsp);
-    u_.pass(Stream::kRqTakeReq, now + t.rx_header);
-    u_.pass(Stream::kRqTakeRsp, now + t.rx_header + take);
+    u_.pass(Stream::kRqTakeRsp, at);
+    taken_at_ = at;
+    taken = at - now + t.rx_take - t.rx_header;
   }
-  const Cycle taken = begins ? t.rx_take + take : 0;
-  latency += taken;
+  // A segment that asks nothing of tpt waits for the verdict of tpt on the one before it.
+  const Cycle early = now + t.rx_header + taken + t.rx_check;
+  const Cycle turn = asks_tpt(front) || segment_ < early ? 0 : segment_ + 1 - early;
+  latency += taken + turn;
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;
-  rx_segment_in_o(t.rx_header + t.rx_check);
-  judged_in_ = t.rx_header + taken + t.rx_check + u_.timing.rdmap.verdict;
+  rx_segment_in_o(t.rx_header + t.rx_check + turn);
+  judged_in_ = t.rx_header + taken + t.rx_check + turn + u_.timing.rdmap.verdict;
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
   judged_in_ = 0;
   rx_segment_in_o(0);
@@ -148,11 +170,12 @@ void DdpUnit::step_rx() {
   rx_meter_.item(1);
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
   // Beats arrived while the header waited, for example for its receive WQE.
-  rx_free_ = std::max(came + busy, now + header);
+  beats_free_ = came + busy;
+  rx_free_ = std::max(beats_free_, now + header);
   const Cycle begin = std::max(now + latency, place_free_);
   place_free_ = begin + u_.timing.path.occupancy(length);
-  // Only a segment with payload asks tpt.
-  const Cycle segment = now + t.rx_header + taken + (placed ? u_.timing.tpt.check : 0) + t.rx_check;
+  const Cycle segment = early + turn + (placed ? u_.timing.tpt.check : 0);
+  segment_ = segment;
   u_.pass(Stream::kRxSegment, segment);
   u_.pass(Stream::kRxVerdict, segment + u_.timing.rdmap.verdict + late);
   if (placed) {
@@ -160,27 +183,37 @@ void DdpUnit::step_rx() {
     u_.pass(Stream::kRxXlateRsp, segment - t.rx_check);
     u_.pass(Stream::kPlaceHdr, begin);
   }
-  if (placed) place_o.push(std::move(*placed), begin + place_latency_i(length));
+  if (placed) {
+    const Cycle wait = place_latency_i(placed->data.size());
+    place_o.push(std::move(*placed), begin + wait);
+  }
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
 void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { qp_ack_ddp_o.push(ack, u_.now()); }
 void DdpUnit::tx_want(const spec::TxWant& want) {
   const DdpTiming& t = u_.timing.ddp;
-  const Cycle at = u_.now() + until_want_.value_or(t.want_next);
+  Cycle at = u_.now() + until_want_.value_or(t.want_next);
+  // ddp_tx_sched takes a message after the grant that is inside.
+  const bool after_grant =
+      until_want_ || (ddp_.tx.has_one_new(want.qpn) && came_[want.qpn] + t.inside >= at);
+  if (after_grant) at = std::max(came_[want.qpn], left_[want.qpn]) + t.inside;
   u_.pass(Stream::kTxWant, at);
-  wants.push(want, at + t.credit);
+  // llp_if_grant begins an item every second cycle.
+  const Cycle phase = (at + t.credit) % 2;
+  wants.push(want, at + t.credit + phase);
 }
 void DdpUnit::tx_fault(const spec::TxFault& fault) {
   ddp_.tx.fault(fault.qpn);
   tx_fault_o.push(fault, u_.now() + u_.timing.rdmap.control);
 }
 void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
-  sq_slot_free_o.push(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
+  sq_slot_free_o.push(
+      free, u_.now() + u_.timing.ddp.slot_free + block() + u_.timing.qp.slot + u_.timing.qp.pick);
 }
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
-  resp_slot_free_o.push(free,
-                        u_.now() + (is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free));
+  resp_slot_free_o.push(
+      free, u_.now() + (is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free + block()));
 }
 void DdpUnit::resp_fetched(const spec::RespFetched& f) { resp_fetched_o(f); }
 void DdpUnit::rx_done(const spec::RxDone& done) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ddp/ddp.hpp"
 #include "sc/port.hpp"
@@ -28,7 +29,8 @@ class DdpUnit final : private Ddp::Out {
   Output<spec::SqSlotFree> sq_slot_free_o{u_.ports, "ddp.sq_slot_free_o"};
   Output<spec::RespSlotFree> resp_slot_free_o{u_.ports, "ddp.resp_slot_free_o"};
   Call<void(const spec::RespFetched&)> resp_fetched_o{u_.ports, "ddp.resp_fetched_o"};
-  Call<std::optional<spec::RqTakeRsp>(uint16_t)> rq_take_req_o{u_.ports, "ddp.rq_take_req_o"};
+  Call<std::optional<spec::RqTakeRsp>(uint16_t, Cycle)> rq_take_req_o{u_.ports,
+                                                                      "ddp.rq_take_req_o"};
   // rx_segment is a call of `judge`: the cycles until rdmap has it, and those that it waited there.
   Call<void(Cycle)> rx_segment_in_o{u_.ports, "ddp.rx_segment_in_o"};
   Call<Cycle()> rx_verdict_late_i{u_.ports, "ddp.rx_verdict_late_i"};
@@ -44,8 +46,10 @@ class DdpUnit final : private Ddp::Out {
   }
   /// A message on tx_message at cycle `at`; a slot is always free.
   void message(TxMessage&& m, Cycle at) {
+    const DdpTiming& t = u_.timing.ddp;
     u_.pass(Stream::kTxMessageHdr, at);
-    until_want_ = at - u_.now() + u_.timing.ddp.want;
+    came_[m.hdr.qpn] = at + t.want - t.inside;
+    until_want_ = at - u_.now() + t.want;
     ddp_.tx.message(std::move(m));
     until_want_.reset();
   }
@@ -60,9 +64,8 @@ class DdpUnit final : private Ddp::Out {
     until_report_.reset();
     rx_.wake(u_.now());
   }
-  // The WQE that rq_take waited for has arrived. step_rx() then adds rq_map, in which the take was
-  // before it began to wait.
-  void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take - u_.timing.qp.rq_map); }
+  /// The WQE that rq_take waited for has arrived.
+  void receive_ready() { rx_.wake(u_.now()); }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 
@@ -71,6 +74,7 @@ class DdpUnit final : private Ddp::Out {
   void step_out();
   void step_rx();
   static bool is_send(const RxUlpdu& u);
+  static bool asks_tpt(const RxUlpdu& u);
   void step_ctl() {
     while (control.ready()) ddp_.control(control.pop());
   }
@@ -83,14 +87,22 @@ class DdpUnit final : private Ddp::Out {
   void rx_done(const spec::RxDone& done) override;
   void invalidate(const spec::Invalidate& inv) override;
 
+  /// What the queue of segments adds as block memory.
+  Cycle block() const { return u_.sizes.seg_depth > 64 ? 1 : 0; }
+
   Ddp ddp_;
   Queue<Ddp::Segment> segments_;
+  // By QP: its last message enters ddp_tx_sched; its last grant leaves it.
+  std::vector<Cycle> came_, left_;
   Meter tx_meter_, rx_meter_;
   bool is_final_ = false;            // assemble() runs: resp_slot_free is that of a Flush Response
   Cycle judged_in_ = 0;              // while take() runs: cycles until the segment is judged
   std::optional<Cycle> until_want_;  // of an incoming message
   std::optional<Cycle> until_report_;  // while invalidated() runs
-  Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0, place_free_ = 0;
+  Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0, beats_free_ = 0, place_free_ = 0;
+  Cycle taken_at_ = 0;       // the last rq_take_rsp
+  bool take_waits_ = false;  // in qp_rq_fetch, for a WQE
+  Cycle segment_ = 0;        // of the last rx_segment
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};
   StageOf<DdpUnit> rx_{*this, &DdpUnit::step_rx};

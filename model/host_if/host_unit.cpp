@@ -162,21 +162,21 @@ void HostUnit::give(Reader r, Cycle whole_at) {
     if (r != Reader::kPayload)  // a long payload is released while its later pieces arrive
       rd_meter_.busy(u_.timing.path.beats(d.data.size()));
     const HostTiming& t = u_.timing.host;
-    const bool is_fetch = r == Reader::kSq || r == Reader::kRq || r == Reader::kAdmin;
-    const Cycle at = whole_at + t.rd_reorder + t.rd_release + (is_fetch ? u_.timing.qp.fetched : 0);
+    const Cycle at = whole_at + t.rd_reorder + t.rd_release;
+    const Cycle last = at + u_.timing.path.beats(d.data.size()) - 1;
     switch (r) {
       case Reader::kSq:
-        u_.pass(Stream::kSqRdHdr, at - u_.timing.qp.fetched);
-        sq_rd_o.push({d.hdr.status, std::move(d.data)}, at);
+        u_.pass(Stream::kSqRdHdr, at - 2);
+        sq_rd_o.push({d.hdr.status, std::move(d.data)}, last + u_.timing.qp.fetched);
         break;
       case Reader::kRq:
-        rq_rd_o.push({d.hdr.status, std::move(d.data)}, at);
+        rq_rd_o.push({d.hdr.status, std::move(d.data)}, last + u_.timing.qp.rq_fetched);
         break;
       case Reader::kAdmin:
-        admin_rd_o.push({d.hdr.status, std::move(d.data)}, at);
+        admin_rd_o.push({d.hdr.status, std::move(d.data)}, at + u_.timing.admin.fetched);
         break;
       case Reader::kPayload:
-        u_.pass(Stream::kPayloadHdr, at);
+        u_.pass(Stream::kPayloadHdr, at - 2);
         payload_o.push(std::move(d), at);
         break;
       case Reader::kQn1:
@@ -237,16 +237,19 @@ void HostUnit::step_wr() {
     if (writing_) last_writer_ = w;
   }
   if (!writing_) return;
-  if (!u_.world.can_dma_write()) return wr_meter_.blocked(now);  // wake() resumes
-  wr_meter_.moved(now);
   const auto w = static_cast<Writer>(last_writer_);
-  Cycle busy = 1;
-  if (auto tlp = host_.wr.next(w)) {
-    busy = u_.timing.path.beats(tlp->data.size());
-    wr_meter_.item(busy);
-    u_.world.dma_write(std::move(*tlp));
+  if (!tlp_) tlp_ = host_.wr.next(w);
+  if (tlp_) {
+    // A TLP is visible on the bus with its last beat.
+    const Cycle beats = u_.timing.path.beats(tlp_->data.size());
+    if (now < wr_free_ + beats - 1) return wr_.wake(wr_free_ + beats - 1);
+    if (!u_.world.can_dma_write()) return wr_meter_.blocked(now);  // wake() resumes
+    wr_meter_.item(beats);
+    u_.world.dma_write(std::move(*tlp_));
+    tlp_.reset();
   }
-  wr_free_ = now + busy;
+  wr_meter_.moved(now);
+  wr_free_ = now + 1;
   host_.wr.accepted(w);
   if (!host_.wr.busy(w)) {
     writing_ = false;

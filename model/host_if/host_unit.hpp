@@ -129,6 +129,7 @@ class HostUnit final : private HostIf::Out {
   uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
   bool writing_ = false, interrupts_ = false;
+  std::optional<WriteTlp> tlp_;  // of the current write: its beats are on their way
   bool own_ = false;  // the current write is host_if's own: an interrupt that was pending
   std::array<uint64_t, kWriters> left_{};  // packets sent, by client
   StageOf<HostUnit> mmio_{*this, &HostUnit::step_mmio};

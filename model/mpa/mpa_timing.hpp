@@ -7,13 +7,15 @@
 namespace rnic::model {
 
 struct MpaTiming {
-  Cycle rx_entry = 2;  // FIFO, stream_reg; the position is read while the header is ahead
-  Cycle rx_crc = 7;    // crc32c; markers (2) and length (2) run in parallel
+  // crc32c. The beats are in the FIFO when llp_if sends the header; position, markers (2) and
+  // length (2) run in parallel.
+  Cycle rx_crc = 7;
   Cycle rx_store = 5;  // checked, committed, header FIFO, first beat read
   Cycle tx_frame =
       4;  // FIFO, header_put, zeros, stream_reg; the position is read while the header is ahead
   Cycle tx_marker = 1;  // markers in
-  Cycle tx_crc = 9;     // FIFO, CRC, inserting it after the last beat
+  Cycle tx_crc = 8;     // FIFO, crc32c (7): it follows the last beat
+  Cycle tx_ahead = 5;   // tx_fpdu_hdr, before the frame's first beat enters mpa_tx_marker
 };
 
 struct MpaRxTiming {
@@ -23,7 +25,7 @@ struct MpaRxTiming {
   Cycle beats(const RxUlpdu& u) const { return path.beats(u.hdr.length); }
   /// Until the last beat, because an FPDU is stored whole.
   Cycle latency(const RxUlpdu& u) const {
-    return path.beats(u.hdr.length + 6U) - 1 + t.rx_entry + t.rx_crc + t.rx_store;
+    return path.beats(u.hdr.length + 6U) - 1 + t.rx_crc + t.rx_store;
   }
 };
 struct MpaTxTiming {

@@ -24,7 +24,7 @@ void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) {
   // mpa_tx_frame sends the header before the beats, which then pass mpa_tx_marker and mpa_tx_crc.
   const MpaTiming& t = u.timing.mpa;
   u.pass(Stream::kTxFpduHdr,
-         at - (u.timing.path.beats(item.hdr.length) - 1) - t.tx_marker - t.tx_crc - 1);
+         at - (u.timing.path.beats(item.hdr.length) - 1) - t.tx_marker - t.tx_crc - t.tx_ahead);
   out.push(std::move(item), at + u.timing.llp.tx);
 }
 

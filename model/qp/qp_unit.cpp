@@ -18,7 +18,8 @@ QpUnit::QpUnit(Units& u, const Translation& tpt)
       qp_(u.sizes, tpt, *this),
       frees_("sq_slot_free", u.sizes.num_qps * u.sizes.sq_slots),
       freed_(u.sizes.num_qps),
-      held_(u.sizes.num_qps) {
+      held_(u.sizes.num_qps),
+      rq_due_(u.sizes.num_qps) {
   u.attach(fetch_, StageNo::kQpFetch);
   u.attach(issue_, StageNo::kQpIssue);
   u.attach(retire_, StageNo::kQpRetire);
@@ -40,7 +41,7 @@ void QpUnit::ready(Qp::Set set) {
     case Qp::Set::kRqFetchable:
       return fetch_.wake(now + t.rq_schedule);
     case Qp::Set::kIssuable:
-      return issue_.wake(now + (pushed_ ? t.fetch : 0) + t.schedule);
+      return issue_.wake(now + (pushed_ ? t.fetch : 0) + t.schedule - (freed_slot_ ? t.pick : 0));
     case Qp::Set::kRetirable:
       return in_pass_ ? void() : retire_.wake(now + t.received);
   }
@@ -51,7 +52,9 @@ void QpUnit::step_fetch() {
   while (frees_.ready()) {
     const spec::SqSlotFree free = frees_.pop();
     --freed_[free.qpn];
+    freed_slot_ = true;
     qp_.sq_slot_free(free);
+    freed_slot_ = false;
   }
   while (sq_rd.ready()) qp_.fetched(came(sq_rd.pop()));
   bool received = false;
@@ -60,10 +63,15 @@ void QpUnit::step_fetch() {
 
   auto& sq = sq_rd_req_o;
   if (const ReadySet& set = qp_.fetchable(); !set.empty()) {
+    // qp_pick finds what to fetch when it evaluates the QP: after its visit.
+    const bool begins = visit_began_ == now && set.test(last_issue_);
+    const uint32_t q = begins ? last_issue_ : due(set, held_, last_fetch_, now);
     if (sq.full()) {
       sq.wake_on_credit(fetch_);
+    } else if (!begins && held_[q] > now) {
+      fetch_.wake(held_[q]);
     } else {
-      last_fetch_ = set.next(last_fetch_ + 1);
+      last_fetch_ = q;
       u_.pass(Stream::kSqRdReq, now + u_.timing.qp.fetch);
       sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)),
               now + u_.timing.qp.fetch + u_.timing.host.rd_request);
@@ -74,8 +82,10 @@ void QpUnit::step_fetch() {
   if (const ReadySet& set = qp_.rq_fetchable(); !set.empty()) {
     if (rq.full()) {
       rq.wake_on_credit(fetch_);
+    } else if (const uint32_t row = due(set, rq_due_, last_rq_fetch_, now); rq_due_[row] > now) {
+      fetch_.wake(rq_due_[row]);
     } else {
-      last_rq_fetch_ = set.next(last_rq_fetch_ + 1);
+      last_rq_fetch_ = row;
       rq.push(qp_.rq_fetch(static_cast<uint16_t>(last_rq_fetch_)),
               now + u_.timing.qp.rq_fetch + u_.timing.host.rd_request);
       if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch_next);
@@ -83,15 +93,14 @@ void QpUnit::step_fetch() {
   }
 }
 
-/// The next QP whose visit is over; else the QP whose visit ends first. The set is small.
-uint32_t QpUnit::next_issue(Cycle now) const {
-  const ReadySet& set = qp_.issuable();
-  const uint32_t first = set.next(last_issue_ + 1);
+/// The next QP of the set that is due; else the QP that is due first. Sets are small.
+uint32_t QpUnit::due(const ReadySet& set, const std::vector<Cycle>& at, uint32_t last, Cycle now) {
+  const uint32_t first = set.next(last + 1);
   uint32_t soonest = first;
-  for (uint32_t q = first; held_[soonest] > now;) {
+  for (uint32_t q = first; at[soonest] > now;) {
     q = set.next(q + 1);
     if (q == first) break;
-    if (held_[q] < held_[soonest]) soonest = q;
+    if (at[q] < at[soonest]) soonest = q;
   }
   return soonest;
 }
@@ -119,10 +128,11 @@ void QpUnit::step_issue() {
   }
   // qp_parse continues with the QP of its visit, or takes the next one that qp_pick has found.
   const bool visits = visit_left_ != 0 && set.test(last_issue_);
-  const uint32_t q = visits ? last_issue_ : next_issue(now);
+  const uint32_t q = visits ? last_issue_ : due(set, held_, last_issue_, now);
   if (!visits) {
     visit_left_ = 0;
     if (held_[q] > now) return issue_.wake(held_[q]);
+    visit_began_ = now;
     visit_left_ = qp_.room(static_cast<uint16_t>(q));
     visit_reads_ = qp_.reads_room(static_cast<uint16_t>(q));
   }
@@ -138,10 +148,10 @@ void QpUnit::step_issue() {
     const Cycle more = t.more * ((body + 31) / 64 + (sges != 0 ? sges - 1 : 0));
     Cycle latency = t.issue + more;
     if (sges != 0) {  // lookup of its keys
-      const Cycle asked = now + t.issue + more - 2 + t.check_wait;
+      const Cycle asked = now + t.issue + more - 1;
       u_.pass(Stream::kWqeCheck, asked);
       u_.pass(Stream::kWqeCheckRsp, asked + u_.timing.tpt.check);
-      latency += t.check_wait + u_.timing.tpt.check;
+      latency += u_.timing.tpt.check;
     }
     u_.pass(Stream::kWqeHdr, now + latency);
     busy += more;

@@ -59,9 +59,14 @@ class QpUnit final : private Qp::Out {
     pushed_ = false;
     return fits;
   }
-  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn) {
+  /// `given`: cycles until the WQE leaves the buffer.
+  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn, Cycle given) {
+    const uint16_t row = qp_.row(qpn);
+    const bool was_due = qp_.rq_fetchable().test(row);
     auto rsp = qp_.rq_take(qpn);
-    if (rsp) meter_.busy(1);
+    if (!rsp) return rsp;
+    if (!was_due) rq_due_[row] = u_.now() + given + u_.timing.qp.rq_schedule;
+    meter_.busy(1);
     return rsp;
   }
   spec::UnitCount count() const { return meter_.count(); }
@@ -74,7 +79,7 @@ class QpUnit final : private Qp::Out {
   }
   void step_fetch();
   void step_issue();
-  uint32_t next_issue(Cycle now) const;
+  static uint32_t due(const ReadySet& set, const std::vector<Cycle>& at, uint32_t last, Cycle now);
   void pass();
   void step_retire();
   void step_ctl();
@@ -109,10 +114,12 @@ class QpUnit final : private Qp::Out {
   };
   std::optional<Commanded> commanded_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
-  std::vector<Cycle> held_;   // by QP: end of its visit of qp_parse
+  std::vector<Cycle> held_;    // by QP: end of its visit of qp_parse
+  std::vector<Cycle> rq_due_;  // by row: qp_rq_fetch sees the take that lets it fetch
+  Cycle visit_began_ = kNever;
   uint32_t visit_left_ = 0;   // WQEs of last_issue_ that its visit may still issue
   uint32_t visit_reads_ = 0;  // Reads that the visit may still issue
-  bool pushed_ = false, in_pass_ = false, last_sent_ = false;
+  bool pushed_ = false, freed_slot_ = false, in_pass_ = false, last_sent_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
   StageOf<QpUnit> issue_{*this, &QpUnit::step_issue};

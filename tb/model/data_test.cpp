@@ -380,8 +380,8 @@ TEST_F(TimedTest, AWqeLeavesWhenItsStagesArePassed) {
   };
   const Cycle rung = cycles(true, false), pushed = cycles(true, true),
               fetched = cycles(false, false);
-  EXPECT_EQ(rung - pushed, 22U);
-  EXPECT_EQ(fetched - rung, 29U);
+  EXPECT_EQ(rung - pushed, 24U);
+  EXPECT_EQ(fetched - rung, 27U);
 }
 
 // ddp_tx.sv: a segment every 3 cycles, 4 for a later segment of its message. The test uses many
