@@ -20,8 +20,11 @@ Result<Mr> Pd::alloc_mr(uint32_t max_pages) {
   Manager& m = ctx.mgr;
   const uint64_t entries = m.attr().max_mr_size >> kMaxLogPage;
   const uint64_t most = std::min<uint64_t>(std::bit_floor(entries), kMaxListed);
-  if (max_pages == 0 || max_pages > most)
+  if (max_pages == 0 || max_pages > kMaxListed)
     return fail(Errc::kInvalidArgument, "mr: alloc_mr of {} pages: 1 to {}", max_pages, most);
+  if (max_pages > most)
+    return fail(Errc::kNoMemory, "mr: alloc_mr of {} pages: the device has {} page-list entries",
+                max_pages, entries);
   auto mr = std::make_unique<MrCore>();
   mr->pd = core_;
   mr->is_fast = true;

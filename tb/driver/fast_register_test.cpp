@@ -80,7 +80,7 @@ TEST_F(FastRegister, AllocOfTooMuchOrRefused) {
   auto c = must(Context::open(small, *m));
   auto p = must(c.alloc_pd());
   const uint32_t free = m->pbl.largest();
-  EXPECT_EQ(errc(p.alloc_mr(free + 1)), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(p.alloc_mr(free + 1)), Errc::kNoMemory);
   {
     const auto all = must(p.alloc_mr(std::bit_floor(free)));
     EXPECT_EQ(errc(p.alloc_mr(std::bit_floor(free))), Errc::kNoMemory);

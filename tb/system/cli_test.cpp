@@ -257,7 +257,12 @@ constexpr Row kWrong[] = {
     {"set_size_of_arena", "run read_bw --set size=2147483648 --set depth=1 --set count=1",
      "has no room for what the settings ask for; ask for less, or more than arena_mib=1024"},
     {"set_threads", "run write_lat --set build=minimum --set threads=8",
-     "has no room for what the settings ask for"},
+     "has no room for what the settings ask for; ask for less, or a larger num_pages of its "
+     "device"},
+    {"set_stags", "run frwr --set num_stags=64 --set qps=64",
+     "ask for less, or a larger num_stags of its device"},
+    {"set_page_list", "run frwr --set size=4194304 --set client.num_pbl=1024",
+     "the client has no room for what the settings ask for; ask for less, or a larger num_pbl"},
     {"set_nothing", "run write_lat --set size=0", "size 0"},
     {"set_build", "run write_lat --set build=small", "none of default, minimum, stall"},
     {"set_build_says_how", "run write_lat --set server.build=narrow_7",

@@ -36,6 +36,7 @@ class Judge {
   void report_programs();
   void report_limits();
   void report_devices();
+  std::string setting_of_room() const;
   void refuse_settings() const;
   void locate_failure();
   void judge_durable_log();
@@ -135,16 +136,33 @@ void Judge::report_devices() {
   only_programs_ = v_.mismatches == 0 && !device_differs && ending_.result.failures.empty();
 }
 
+/// The setting that makes room for what an error of the driver says is used up.
+std::string Judge::setting_of_room() const {
+  struct Room {
+    std::string_view words, setting;
+  };
+  constexpr std::array kRooms = {
+      Room{"page-list entries", "num_pbl"}, Room{"page list", "num_pbl"},
+      Room{"STag slots", "num_stags"},      Room{"queue pairs", "num_qps"},
+      Room{"completion queues", "num_cqs"}, Room{"doorbell pages", "num_pages"},
+      Room{"protection domains", "num_pds"}};
+  for (const Room& r : kRooms) {
+    if (first().error.find(r.words) == std::string::npos) continue;
+    return fmt::format("a larger {} of its device (list settings)", r.setting);
+  }
+  return fmt::format("more than arena_mib={} of host memory",
+                     s_.config.side[first_side_]->host.arena_mib);
+}
+
 /// Throws Usage if the program failed because of what the settings ask for.
 void Judge::refuse_settings() const {
   if (!only_programs_) return;
   const std::string& program = s_.request.program;
   const char* const name = kSideNames[first_side_];
   if (first().stage == "open" && has_code(first(), base::Errc::kNoMemory))
-    throw Usage(
-        fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more "
-                    "than arena_mib={} of host memory ({})",
-                    program, name, s_.config.side[first_side_]->host.arena_mib, first().error));
+    throw Usage(fmt::format(
+        "{}: the {} has no room for what the settings ask for; ask for less, or {} ({})", program,
+        name, setting_of_room(), first().error));
   if (first().stage == "connect" && has_code(first(), base::Errc::kNoMemory))
     throw Usage(fmt::format(
         "{}: the {}'s device cannot connect all QPs; ask for fewer (threads times qps), or for "
