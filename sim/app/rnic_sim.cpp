@@ -57,8 +57,8 @@ constexpr const char* kHead =
     "--shard K/N\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page "
     "FILE); parts: limit, small, goals,\n"
-    "                                     bandwidth, stages, flush, atomics, timing, speed, logic, "
-    "tests; all of them about ten minutes\n"
+    "                                     bandwidth, stages, flush, atomics, keys, timing, speed, "
+    "logic, tests; all of them about ten minutes\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 "
     "something missing or an output\n"
     "that cannot be written to its end, 130 and 143 interrupted (Ctrl-C, SIGTERM)\n\n";

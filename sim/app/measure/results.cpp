@@ -248,12 +248,12 @@ int results_command(Options& o) {
     void (Results::*run)();
   };
   constexpr std::array kParts = {
-      Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes},
-      Part{"goals", &Results::goals},      Part{"bandwidth", &Results::bandwidth},
-      Part{"stages", &Results::stages},    Part{"flush", &Results::flush},
-      Part{"atomics", &Results::atomics},  Part{"timing", &Results::timing_error},
-      Part{"speed", &Results::speed},      Part{"logic", &Results::logic},
-      Part{"tests", &Results::tests}};
+      Part{"limit", &Results::wire_limit},    Part{"small", &Results::small_writes},
+      Part{"goals", &Results::goals},         Part{"bandwidth", &Results::bandwidth},
+      Part{"stages", &Results::stages},       Part{"flush", &Results::flush},
+      Part{"atomics", &Results::atomics},     Part{"keys", &Results::keys},
+      Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed},
+      Part{"logic", &Results::logic},         Part{"tests", &Results::tests}};
   std::vector<std::string> names;
   for (const Part& p : kParts) names.emplace_back(p.name);
   for (const std::string& w : o.words) {

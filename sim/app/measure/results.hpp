@@ -37,6 +37,7 @@ class Results {
   void timing_error();  // of the model
   void flush();         // against a Read, step by step, in a log, rates, the model's error
   void atomics();       // rates of FetchAdd and CmpSwap, and the round trip of PCIe
+  void keys();          // Writes with Immediate; fast registrations and windows
   void speed();         // of both simulations, and memory
   void logic();         // size and depth, from the output of rtl/lint/depth.sh
   void tests();         // time of all tests, from the output of tb/run.sh
