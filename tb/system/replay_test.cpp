@@ -757,9 +757,10 @@ TEST(Listing, WrongKeyIsToldWithItsLine) {
             R"(ended is "closed by bop", did you mean closed by bob?)" + ways);
   EXPECT_EQ(told(R"("ended": 3)"), "ended is no text");
   EXPECT_EQ(told(R"("name": 3)"), "name is no text");
-  EXPECT_EQ(told(R"("endde": "closed by bob")"),
-            "unknown key \"endde\", did you mean ended?; there are units, initiator, ended, memory, "
-            "receives, expect, name, note, capture");
+  EXPECT_EQ(
+      told(R"("endde": "closed by bob")"),
+      "unknown key \"endde\", did you mean ended?; there are units, initiator, ended, memory, "
+      "receives, expect, name, note, capture");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // The actions of a device that replaces one endpoint of a listing: regions with their content
 // before and after, receives, and the messages of both sides in order.
 //
-//   Plan p = make_plan(listing, side_of(listing, "siw"), 0);
 //   for (const Step& s : p.steps) if (s.ours) ...   // the peer plays the others
 #pragma once
 
@@ -13,10 +12,6 @@
 namespace rnic::app {
 
 enum class Endpoint : uint8_t { kInitiator, kResponder };
-
-/// Selects the endpoint by its name in the listing or by its role; empty: siw, else the responder.
-/// Throws Usage.
-Endpoint side_of(const Listing& listing, const std::string& name);
 
 /// Bytes that the application stores in a region.
 struct Poke {
@@ -93,8 +88,5 @@ struct Plan {
   std::vector<std::string> left_out;  // units that are not played, with the reason
   bool is_open_ended() const;         ///< it ends with a missing response or an incomplete message
 };
-
-/// Throws Usage if the listing cannot be played.
-Plan make_plan(const Listing& listing, Endpoint side, uint32_t connection);
 
 }  // namespace rnic::app

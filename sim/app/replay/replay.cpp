@@ -12,6 +12,7 @@
 #include "output/report.hpp"
 #include "platform/simulation.hpp"
 #include "replay/load.hpp"
+#include "replay/make_plan.hpp"
 #include "replay/player.hpp"
 #include "run/captures.hpp"
 #include "run/child.hpp"

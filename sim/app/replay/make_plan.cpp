@@ -1,0 +1,176 @@
+// See replay/make_plan.hpp.
+#include "replay/make_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "base/bytes.hpp"
+#include "replay/plan_memory.hpp"
+#include "rnic/mpa_extension.hpp"
+#include "settings/errors.hpp"
+#include "settings/words.hpp"
+
+namespace rnic::app {
+namespace {
+
+using spec::RdmapOpcode;
+
+constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;
+constexpr size_t kStart = 20, kIrdOrd = 4;  // bytes of an MPA frame's header, of IRD and ORD
+
+void start_of(Plan& p, const Unit& u) {
+  const Bytes& f = u.bytes;
+  if (f.size() < kStart)
+    throw Usage(fmt::format("replay: unit {}: {} bytes; an MPA frame has at least {}", u.n,
+                            f.size(), kStart));
+  p.markers = (f[16] & 0x80) != 0;
+  p.crc = (f[16] & 0x40) != 0;
+  const bool enhanced = (f[16] & 0x10) != 0;
+  p.revision = f[17];
+  size_t at = kStart;
+  if (enhanced && f.size() >= kStart + kIrdOrd) {
+    p.ird = base::load_be<uint16_t>(&f[kStart]) & 0x3fff;
+    p.ord = base::load_be<uint16_t>(&f[kStart + 2]) & 0x3fff;
+    at += kIrdOrd;
+  }
+  const auto kind =
+      p.side == Endpoint::kInitiator ? verbs::StartKind::kRequest : verbs::StartKind::kReply;
+  const auto extension = verbs::read_extension(std::span(f).subspan(at), kind);
+  p.flush = extension && extension->flush;
+  if (p.flush) at += verbs::kExtensionBytes;
+  p.private_data.assign(f.begin() + static_cast<std::ptrdiff_t>(at), f.end());
+}
+
+}  // namespace
+
+Endpoint side_of(const Listing& l, const std::string& name) {
+  if (name == "initiator" || name == l.names[0]) return Endpoint::kInitiator;
+  if (name == "responder" || name == l.names[1]) return Endpoint::kResponder;
+  if (name.empty()) return l.names[0] == "siw" ? Endpoint::kInitiator : Endpoint::kResponder;
+  throw Usage(fmt::format(
+      "replay: --side \"{}\": no such endpoint; there are initiator ({}) and responder ({}){}",
+      name, l.names[0], l.names[1],
+      nearest(name, {"initiator", "responder", l.names[0], l.names[1]})));
+}
+
+namespace {
+constexpr std::ptrdiff_t kCrcBytes = 4;
+
+/// Throws Usage for an atomic or Atomic Write on a stream that has agreed on the extensions.
+void refuse_words(const Listing& l, const Plan& p) {
+  constexpr uint8_t kOpcode = 0x1f;  // 5 bits with the extensions
+  for (const Step& s : p.steps) {
+    if (!p.flush || s.is_mpa || s.is_raw) continue;
+    const auto opcode = static_cast<RdmapOpcode>(s.message.head.rdmap & kOpcode);
+    if (opcode == RdmapOpcode::kAtomicRequest || opcode == RdmapOpcode::kAtomicResponse ||
+        opcode == RdmapOpcode::kAtomicWriteRequest || opcode == RdmapOpcode::kAtomicWriteResponse)
+      throw Usage(fmt::format(
+          "replay: {}: unit {} is an {}: only Sends, Writes, Reads and Flushes are replayed",
+          l.name, s.unit, to_string(opcode)));
+  }
+}
+
+/// A listing may end while the connection is still up. Our last message, if incomplete, is left
+/// out, since its rest is unknown. Requests without a response are counted.
+void open_end(Plan& p) {
+  if (const Step& last = p.steps.back();
+      last.ours && !last.is_mpa && !last.is_raw && !last.message.is_whole) {
+    p.left_out.push_back(
+        fmt::format("unit {}: the listing ends within this message of ours", last.unit));
+    p.steps.pop_back();
+  }
+  size_t asked = 0, answered = 0;
+  for (const Step& s : p.steps) {
+    if (s.is_mpa || s.is_raw) continue;
+    const RdmapOpcode o = s.message.head.opcode;
+    if (s.ours && is_answer(o)) ++answered;
+    if (!s.ours && is_asking(o)) ++asked;
+    if (!s.ours && is_answer(o) && s.message.is_whole) ++p.reads_answered;
+  }
+  p.answers_beyond = asked > answered ? asked - answered : 0;
+}
+/// The receives that the listing has; else one for each Send, posted before start-up.
+void post_receives(const Listing& l, Plan& p, const std::map<uint32_t, size_t>& steps_upto) {
+  constexpr size_t kStartUp = 2;  // steps: Request and Reply
+  if (!l.receives) {
+    for (const Bytes& b : p.receives) p.posts.push_back({b.size(), 0});
+    return;
+  }
+  for (const ListedReceive& r : *l.receives) {
+    if (r.connection != p.connection) continue;
+    size_t step = 0;
+    if (r.after) step = std::min(std::max(steps_upto.at(*r.after), kStartUp), p.steps.size());
+    p.posts.push_back({r.length, step});
+  }
+  std::ranges::stable_sort(p.posts, {}, &Receive::step);
+}
+}  // namespace
+
+Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
+  Plan p;
+  p.connection = connection;
+  p.side = side;
+  const bool active = side == Endpoint::kInitiator;
+  p.our_name = l.names[active ? 0 : 1];
+  p.peer_name = l.names[active ? 1 : 0];
+  p.we_close = l.initiator_closes.value_or(active) == active;
+  if (l.initiator_closes) p.we_close_said = *l.initiator_closes == active;
+  std::map<uint32_t, size_t> steps_upto;  // by number of a unit: it and those before it
+  for (const Unit& u : l.units) {
+    if (u.connection != connection) continue;
+    const bool ours = u.from_initiator == active;
+    if (u.is_raw && ours) {
+      p.left_out.push_back(
+          fmt::format("unit {}: raw bytes that our device cannot be made to send", u.n));
+      steps_upto[u.n] = p.steps.size();
+      continue;
+    }
+    const bool goes_on = !u.is_mpa && !u.is_raw && !p.steps.empty() && !p.steps.back().is_mpa &&
+                         !p.steps.back().is_raw && p.steps.back().ours == ours &&
+                         !p.steps.back().message.is_whole;
+    if (!goes_on) {
+      Step s;
+      s.unit = u.n;
+      s.ours = ours;
+      s.is_mpa = u.is_mpa;
+      s.is_raw = u.is_raw;
+      if (u.is_mpa || u.is_raw) s.mpa = u.bytes;
+      p.steps.push_back(std::move(s));
+    }
+    steps_upto[u.n] = p.steps.size();
+    if (u.is_mpa && ours) start_of(p, u);
+    if (u.is_mpa && p.steps.size() <= 2 && u.bytes.size() >= kStart) {
+      p.uses_crc = p.uses_crc || (u.bytes[16] & kCrcBit) != 0;
+      p.is_rejected = p.steps.size() == 2 && (u.bytes[16] & kRejectBit) != 0;
+    }
+    if (u.is_mpa || u.is_raw) continue;
+    Bytes fpdu = u.bytes;
+    if (ours && clear_pad(fpdu)) p.steps.back().pad_cleared = true;
+    // The CRC field of a sender without CRCs is ignored; ours is 0.
+    if (!p.uses_crc && ours) std::fill(fpdu.end() - kCrcBytes, fpdu.end(), uint8_t{0});
+    p.steps.back().message.add(fpdu);
+    if (!p.uses_crc) p.steps.back().message.crc_good = true;
+  }
+  p.is_refused = p.steps.size() == 1 && p.steps[0].is_mpa && p.steps[0].ours == active;
+  if (!p.is_refused && (p.steps.size() < 2 || !p.steps[0].is_mpa || !p.steps[1].is_mpa ||
+                        p.steps[0].ours == p.steps[1].ours)) {
+    throw Usage(fmt::format("replay: {}: connection {} does not begin with Request and Reply",
+                            l.name, connection));
+  }
+  refuse_words(l, p);
+  open_end(p);
+  if (!l.expect.empty()) p.expect = l.expect.at(connection);
+  for (const Step& s : p.steps) {
+    if (s.is_mpa || s.is_raw || s.ours || !is_send(s.message)) continue;
+    p.receives.push_back(s.message.payload);
+    p.gone.push_back(carries_stag(s.message.head.opcode) ? s.message.head.word : 0);
+  }
+  post_receives(l, p, steps_upto);
+  plan_memory(l, p);
+  return p;
+}
+
+}  // namespace rnic::app
