@@ -9,7 +9,7 @@
 
 #include "base/bytes.hpp"
 #include "replay/load.hpp"
-#include "replay/plan.hpp"
+#include "replay/make_plan.hpp"
 #include "replay/replay.hpp"
 #include "settings/errors.hpp"
 #include "support/folder.hpp"

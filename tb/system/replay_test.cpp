@@ -13,7 +13,7 @@
 
 #include "base/bytes.hpp"
 #include "replay/load.hpp"
-#include "replay/plan.hpp"
+#include "replay/make_plan.hpp"
 #include "run/run_child.hpp"
 #include "support/folder.hpp"
 
