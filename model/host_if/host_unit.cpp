@@ -164,9 +164,10 @@ void HostUnit::give(Reader r, Cycle whole_at) {
     const HostTiming& t = u_.timing.host;
     const Cycle at = whole_at + t.rd_reorder + t.rd_release;
     const Cycle last = at + u_.timing.path.beats(d.data.size()) - 1;
+    constexpr Cycle kAhead = 2;  // the header, before the first beat
     switch (r) {
       case Reader::kSq:
-        u_.pass(Stream::kSqRdHdr, at - 2);
+        u_.pass(Stream::kSqRdHdr, at - kAhead);
         sq_rd_o.push({d.hdr.status, std::move(d.data)}, last + u_.timing.qp.fetched);
         break;
       case Reader::kRq:
@@ -176,7 +177,7 @@ void HostUnit::give(Reader r, Cycle whole_at) {
         admin_rd_o.push({d.hdr.status, std::move(d.data)}, at + u_.timing.admin.fetched);
         break;
       case Reader::kPayload:
-        u_.pass(Stream::kPayloadHdr, at - 2);
+        u_.pass(Stream::kPayloadHdr, at - kAhead);
         payload_o.push(std::move(d), at);
         break;
       case Reader::kQn1:
