@@ -41,8 +41,8 @@
 //     before.
 //  3. The epoch turns when an entry was closed in it and the previous epoch has drained. So a noted
 //     epoch has drained when it is neither the current epoch, nor the last one with work in flight.
-//  4. Epochs are counted modulo 2^16, in an entry too. One that stays closed for so many turns meets
-//     its own number again. Then it waits for one more turn, which its repeated destroy requests.
+//  4. Epochs are counted modulo 2^16, in an entry too. One that stays closed for so many turns
+//     meets its own number again. Then it waits for one more turn, which its repeated destroy requests.
 //     It is never freed early. (Modulo 4, four destroys that repeat in turn waited for each other
 //     forever: each turned the epoch to the number of the next.)
 //  5. The epoch turns only after every drained note has left the queue. So all notes in it are of
@@ -255,7 +255,7 @@ module tpt_update #(
   logic [4:0] room_q;
   logic [PblW-1:0] pbl_q;
   logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
-  logic [EpochW-1:0] note_q;
+  logic       note_now_q, note_before_q;   // the entry's epoch is the current one; the one before
   logic [1:0] oldest;
   // held: a region that has windows; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
@@ -270,7 +270,7 @@ module tpt_update #(
   assign closes   = state_q == StClose && !frees && !held;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
   assign turn     = turn_due_q && old_empty && state_q != StClose && state_q != StClaim && !ripe;
-  assign drained = note_q != epoch_q && (note_q != epoch_q - 1'b1 || old_empty);
+  assign drained = !note_now_q && (!note_before_q || old_empty);
   assign frees   = !inv_q && !held && (closing_q ? drained && !claimed_q : all_empty);
 
   // Notes of invalidations.
@@ -523,7 +523,7 @@ module tpt_update #(
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
       if (turn) epoch_q <= epoch_q + 1'b1;
-      if ((closes && (!closing_q || note_q == epoch_q)) || (held && inv_q) || not_open || (unbinds && state_q == StClaim) || (waits && note_q == epoch_q)) turn_due_q <= 1'b1;
+      if ((closes && (!closing_q || note_now_q)) || (held && inv_q) || not_open || (unbinds && state_q == StClaim) || (waits && note_now_q)) turn_due_q <= 1'b1;
       else if (turn) turn_due_q <= 1'b0;
     end
   end
@@ -573,7 +573,9 @@ module tpt_update #(
     end
     if (found_valid_i && !of_region_q) begin
       closing_q  <= !e_valid;
-      note_q     <= e_note;
+      // compared here: StClose and StClaim, in which no epoch turns, only select
+      note_now_q    <= e_note == (turn ? epoch_q + EpochW'(1) : epoch_q);
+      note_before_q <= e_note == (turn ? epoch_q : epoch_q - EpochW'(1));
       claimed_q  <= !e_valid && e_claimed;
       fast_q     <= e_fast;
       window_q   <= e_window;
