@@ -1,5 +1,5 @@
-// tpt_update: creates, queries, destroys and invalidates entries, and detects that no access
-// through a closed entry is in flight.
+// tpt_update: creates, queries, destroys and invalidates entries. A closed entry is freed when no
+// access that saw it open is in flight (tpt_flight).
 //
 //   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry
 //              -> respond with the STag
@@ -10,8 +10,8 @@
 //   again:   lookup -> closed, and its epoch has drained: free the slot, respond ok
 //                      else respond in_progress
 //
-//   invalidate:  lookup -> close the entry, note the epoch in a queue; invalidated when it has
-//                drained. An entry that is not open is left as it is. destroy frees it.
+//   invalidate:  lookup -> close the entry, note the epoch in tpt_flight's queue; invalidated
+//                when it has drained. An entry that is not open is left as it is. destroy frees it.
 //
 //   claim:   lookup -> closed, kept for fast registrations, and drained: claimed
 //                      closed and not drained: again; else refused
@@ -23,36 +23,26 @@
 //                closed and not drained: again
 //                else write the window's entry, with the region's pages; count it
 //
-// A region to which windows are bound is held: it cannot be closed (tpt_windows). A window no longer
-// holds it once it closes, not when that has drained: a region that is closed later drains later.
+// A region to which windows are bound is held: it cannot be closed (tpt_windows). A window that is
+// closed no longer holds it, drained or not: a region that is closed later drains later.
 //
 // An entry that is kept for fast registrations (create with `fast`) begins closed, and keeps its
 // part of the page list while it is closed. The low 8 bits of its STag are those of its last
 // registration; destroy does not look at them.
 //
-// No command waits for traffic, and any number of regions may be closing at once.
-// Invariants:
-//  1. In flight are, for each of two epochs: lookups that have extents (of rx, tx and qn1), from
-//     the cycle in which they read their entry until they are walked or dropped; and extents until
-//     they are retired, failed ones too. reading_i, look_i, moves_q, summed_q and the counters show
-//     a lookup in every cycle of its life. So an epoch that reads as empty is empty; this assumes
-//     no cycle count of another leaf (LateLook_A).
-//  2. A lookup that saw an entry open read it in the epoch in which it was closed, or in the one
-//     before.
-//  3. The epoch turns when an entry was closed in it and the previous epoch has drained. So a noted
-//     epoch has drained when it is neither the current epoch, nor the last one with work in flight.
-//  4. Epochs are counted modulo 2^16, in an entry too. One that stays closed for so many turns
-//     meets its own number again. Then it waits for one more turn, which its repeated destroy requests.
-//     It is never freed early. (Modulo 4, four destroys that repeat in turn waited for each other
-//     forever: each turned the epoch to the number of the next.)
-//  5. The epoch turns only after every drained note has left the queue. So all notes in it are of
-//     the current epoch, or all of the one before, and they leave in order.
+// No command waits for traffic, and any number of regions may be closing at once. An entry holds
+// the epoch in which it was closed. That has drained when it is neither the current one, nor the
+// last one with work in flight (tpt_flight).
+// Epochs are counted modulo 2^16. An entry that stays closed for so many turns meets its own number
+// again. Then it waits for one more turn, which its repeated destroy requests; it is never freed
+// early. (Modulo 4, four destroys that repeat in turn waited for each other forever: each turned
+// the epoch to the number of the next.)
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
 // Throughput of invalidations: 1 per 11 cycles, of a window 13; of their ends 1 per 2.
-// Back-pressure: waits only for its lookup to be picked; an invalidation also for room in the queue
-// of notes. Commands, invalidations and registrations take turns.
-// Siblings: tpt_register, tpt_windows, tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
-// tb/tpt/tpt_test.cpp
+// Back-pressure: waits only for its lookup to be picked; an invalidation also for room in
+// tpt_flight's queue. Commands, invalidations and registrations take turns.
+// Siblings: tpt_register, tpt_flight, tpt_windows, tpt_entry (owns the table).
+// Benches: tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -129,9 +119,6 @@ module tpt_update #(
   input  logic [3:0] retired_epoch_i
 );
   localparam int unsigned GenW = 24 - SlotW;
-  localparam int unsigned FlightW = 20;
-  // maximum that leaves flight per cycle: ended_i and retired_i
-  localparam int unsigned OutW = 10;
   localparam int unsigned OriginPartW = 14;
   localparam int unsigned EpochW = 16;
 
@@ -205,58 +192,13 @@ module tpt_update #(
   assign stag    = reg_q ? cmd_q.object : {stag_high, args.key};
   assign is_kept = !reg_q && (args.fast || args.window != '0);
 
-  // --- in flight
-  logic [EpochW-1:0] epoch_q;
-  logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
-  logic [4:0] delta0_d, delta0_q, delta1_d, delta1_q;   // two's complement
-  function automatic logic [3:0] ones(input logic [OutW-1:0] bits);
-    ones = '0;
-    for (int i = 0; i < 32'(OutW); i++) ones = ones + {3'b000, bits[i]};
-  endfunction
-  // Entries to and exits from flight are all counted two cycles late: registered, summed, added.
-  logic [OutW+1:0] moves_d, moves_q, move_epochs_q;
-  assign moves_d = {issued_i, look_i, ended_i, retired_i};
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) moves_q <= '0;
-    else         moves_q <= moves_d;
-  end
-  always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, look_epoch_i, ended_epoch_i, retired_epoch_i};
-  assign delta0_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & ~move_epochs_q[OutW+:2]})) -
-                    5'(ones(moves_q[OutW-1:0] & ~move_epochs_q[OutW-1:0]));
-  assign delta1_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & move_epochs_q[OutW+:2]})) -
-                    5'(ones(moves_q[OutW-1:0] & move_epochs_q[OutW-1:0]));
-  logic summed_q, summed_epoch_q;      // the delta includes a lookup
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      delta0_q <= '0;
-      delta1_q <= '0;
-      summed_q <= 1'b0;
-    end else begin
-      delta0_q <= delta0_d;
-      delta1_q <= delta1_d;
-      summed_q <= moves_q[OutW];
-    end
-  end
-  always_ff @(posedge clk_i) summed_epoch_q <= move_epochs_q[OutW];
-  assign flight0_d = flight0_q + {{(FlightW - 5){delta0_q[4]}}, delta0_q};
-  assign flight1_d = flight1_q + {{(FlightW - 5){delta1_q[4]}}, delta1_q};
-  // all_empty: nothing is in flight. old_empty: nothing of the previous epoch is in flight.
-  logic zero0, zero1, all_empty, old_empty, old;
-  assign old       = !epoch_q[0];
-  assign zero0     = flight0_q == '0;
-  assign zero1     = flight1_q == '0;
-  assign all_empty = zero0 && zero1 && !reading_i && !look_i && !moves_q[OutW] && !summed_q;
-  assign old_empty = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) &&
-                     !(moves_q[OutW] && move_epochs_q[OutW] == old) && !(summed_q && summed_epoch_q == old);
-  assign epoch_o   = epoch_q[0];
-
   // --- closing entries
   logic       claimed_q, fast_q, window_q, held, unbinds;
   logic [4:0] room_q;
   logic [PblW-1:0] pbl_q;
-  logic       turn, turn_due_q, closing_q, drained, frees, closes, found, not_open;
-  logic       note_now_q, note_before_q;   // the entry's epoch is the current one; the one before
-  logic [1:0] oldest;
+  logic       all_empty, closing_q, drained, frees, closes, found, not_open;
+  logic [EpochW-1:0] epoch, e_note;   // e_note: in a closed entry, the epoch of its close
+  logic       closed_now;      // the entry was closed in the current epoch
   // held: a region that has windows; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
   logic has_windows, counted;
@@ -269,31 +211,30 @@ module tpt_update #(
   assign unbinds  = !closing_q && window_q && (state_q == StClose || (state_q == StClaim && waits));
   assign closes   = state_q == StClose && !frees && !held;
   assign not_open = inv_q && state_q == StFound && found_valid_i && !found;
-  assign turn     = turn_due_q && old_empty && state_q != StClose && state_q != StClaim && !ripe;
-  assign drained = !note_now_q && (!note_before_q || old_empty);
-  assign frees   = !inv_q && !held && (closing_q ? drained && !claimed_q : all_empty);
+  assign frees    = !inv_q && !held && (closing_q ? drained && !claimed_q : all_empty);
 
-  // Notes of invalidations.
-  localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
-  // Both kinds in one queue, in the order of their closes; each ends at its own output.
-  logic [23:0] sq_done_name;
-  logic note_valid, note_room, note_pop, oldest_sq, oldest_held, ripe, ripe_q;
-  logic [$clog2(NoteDepth+1)-1:0] unused_notes;
-  stream_fifo #(.Width(4 + 24 + iwarp_pkg::InvalidatedWidth), .Depth(NoteDepth)) u_notes (
-    .clk_i, .rst_ni, .valid_i(inv_q && (closes || held || not_open)), .ready_o(note_room),
-    .data_i({epoch_q[1:0], sq_q, held, name_q, cmd_q.object}),
-    .valid_o(note_valid), .ready_i(note_pop),
-    .data_o({oldest, oldest_sq, oldest_held, sq_done_name, inv_done_o}), .count_o(unused_notes)
+  // Both kinds of invalidation wait in one queue, in the order of their closes; each is reported at
+  // its own output.
+  localparam int unsigned NoteW = 2 + 24 + iwarp_pkg::InvalidatedWidth;
+  logic [23:0] done_name;
+  logic        due, note_room, done_valid, done_sq, done_held;
+  assign due = (closes && (!closing_q || closed_now)) || (held && inv_q) || not_open ||
+               (unbinds && state_q == StClaim) || (waits && closed_now);
+  tpt_flight #(.NoteW(NoteW), .EpochW(EpochW)) u_flight (
+    .clk_i, .rst_ni, .reading_i, .look_i, .look_epoch_i, .ended_i, .ended_epoch_i,
+    .issued_i, .issued_epoch_i, .retired_i, .retired_epoch_i,
+    .due_i(due), .hold_i(state_q == StClose || state_q == StClaim),
+    .epoch_o(epoch), .all_empty_o(all_empty),
+    .judge_i(found_valid_i && !of_region_q), .closed_i(e_note), .current_o(closed_now), .drained_o(drained),
+    .note_valid_i(inv_q && (closes || held || not_open)), .note_ready_o(note_room),
+    .note_i({sq_q, held, name_q, cmd_q.object}),
+    .done_valid_o(done_valid), .done_ready_i(done_sq ? sq_done_ready_i : inv_done_ready_i),
+    .done_o({done_sq, done_held, done_name, inv_done_o})
   );
-  assign sq_done_o        = {sq_done_name, oldest_held ? iwarp_pkg::TptBind : iwarp_pkg::TptOk, iwarp_pkg::RdOk};
-  assign ripe             = note_valid && (oldest != epoch_q[1:0] && (oldest != epoch_q[1:0] - 2'd1 || old_empty));
-  // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
-  // from a register, since old_empty is the longest path of this leaf.
-  always_ff @(posedge clk_i) ripe_q <= rst_ni && ripe && !note_pop;
-  assign note_pop         = ripe_q && (oldest_sq ? sq_done_ready_i : inv_done_ready_i);
-  assign inv_done_valid_o = ripe_q && !oldest_sq;
-  assign sq_done_valid_o  = ripe_q && oldest_sq;
-  `RNIC_ASSERT(RipeStays_A, !ripe_q || ripe)
+  assign sq_done_o        = {done_name, done_held ? iwarp_pkg::TptBind : iwarp_pkg::TptOk, iwarp_pkg::RdOk};
+  assign inv_done_valid_o = done_valid && !done_sq;
+  assign sq_done_valid_o  = done_valid && done_sq;
+  assign epoch_o          = epoch[0];
 
   // --- control
   iwarp_pkg::admin_status_e   status_d, status_q;
@@ -308,14 +249,16 @@ module tpt_update #(
   // e_closing: in an entry that is not valid, the log page field holds {closing, claimed}, and the
   // origin the epoch of the close
   logic        e_closing, e_claimed, e_fast, e_window, same;
-  logic [EpochW-1:0] e_note;
   logic [1:0]  unused_log;
   logic [4:0]  e_room;
   logic [PblW-1:0] e_pbl;
   logic [FromW-EpochW:0] unused_entry;
-  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, unused_log, e_claimed, unused_entry, e_note, e_fast, e_window, e_room, e_pbl} = found_entry_i;
+  assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low,
+          e_length_high, e_closing, unused_log, e_claimed, unused_entry, e_note, e_fast, e_window, e_room,
+          e_pbl} = found_entry_i;
   assign same  = e_stag[31:8] == cmd_q.object[31:8] &&
-                 (e_stag[7:0] == cmd_q.object[7:0] || ((e_fast || e_window) && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
+                 (e_stag[7:0] == cmd_q.object[7:0] ||
+                  ((e_fast || e_window) && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
   assign found = found_valid_i && same && !reg_q &&
                  (e_valid || (e_closing && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
 
@@ -337,7 +280,8 @@ module tpt_update #(
         status_d = iwarp_pkg::AdmOk;
         if (take_cmd)      state_d = by_slot ? StSlot : StFind;
         else if (take_inv) state_d = StFind;
-        else if (take_reg) state_d = reg_op_i == RegOpen ? StSlot : reg_op_i == RegGiveUp ? StClaim : StFind;
+        else if (take_reg)
+          state_d = reg_op_i == RegOpen ? StSlot : reg_op_i == RegGiveUp ? StClaim : StFind;
       end
       StSlot: begin
         state_d = StKey1;
@@ -391,7 +335,7 @@ module tpt_update #(
     endcase
   end
 
-  // They take turns: behind a command an invalidation is first, then a registration, then a command.
+  // They take turns: after a command an invalidation is first, then a registration, then a command.
   // inv_q, reg_q: the kind of the last one.
   // Among invalidations, the peer's and our own take turns as well: sq_q.
   logic idle, inv_asks, may_inv;
@@ -419,7 +363,8 @@ module tpt_update #(
       find_o.length        = args.length[31:0];
       find_o.pd            = args.pd;
       find_o.qpn           = args.qpn;
-      find_o.rights        = rnic_pkg::AccessMwBind | (args.rights & (rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent));
+      find_o.rights        = rnic_pkg::AccessMwBind |
+                             (args.rights & (rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent));
       if ((args.rights & (rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteAtomic)) != '0)
         find_o.rights = find_o.rights | rnic_pkg::AccessLocalWrite;
     end
@@ -444,18 +389,23 @@ module tpt_update #(
   // 0, and those that the next registration needs.
   logic [EntryW-1:0] opened, closed, kept;
   assign writes  = state_q == StWrite && (reg_q || stag_high != '0);
-  assign opened  = {1'b1, args.bound, args.qpn[QpW-1:0], stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
-                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0], reg_q && !is_bind, is_bind, reg_q ? room_q : 5'd0,
+  assign opened  = {1'b1, args.bound, args.qpn[QpW-1:0], stag, args.pd, args.rights, args.base_to,
+                    end_low_q, args.length[48:32], args.log_page[4:0],
+                    origin_high_q, origin_mid_q[OriginPartW-1:0], origin_low_q[OriginPartW-1:0],
+                    reg_q && !is_bind, is_bind, reg_q ? room_q : 5'd0,
                     args.pbl_base[PblW-1:0]};
-  assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
-                    5'h10, FromW'(epoch_q), fast_q, window_q, room_q, pbl_q};
+  assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0,
+                    {1'b0, result_q.length[31:0]}, result_q.length[48:32],
+                    5'h10, FromW'(epoch), fast_q, window_q, room_q, pbl_q};
   // Closed and free, or claimed, with an epoch that has drained.
   logic [EpochW-1:0] drained_epoch;
-  assign drained_epoch = epoch_q - EpochW'(2);
-  assign kept    = {{(2 + QpW){1'b0}}, !reg_q ? stag : is_bind ? cmd_q.object : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
+  assign drained_epoch = epoch - EpochW'(2);
+  assign kept    = {{(2 + QpW){1'b0}},
+                    !reg_q ? stag : is_bind ? cmd_q.object : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
                     3'b100, reg_q && reg_op_q == RegClaim, 1'b0, FromW'(drained_epoch),
                     reg_q ? !is_bind : args.fast, reg_q ? is_bind : args.window != '0,
-                    reg_q ? room_q : args.window != '0 ? {3'b000, args.window} : args.log_page[4:0], reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
+                    reg_q ? room_q : args.window != '0 ? {3'b000, args.window} : args.log_page[4:0],
+                    reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
   assign claims          = state_q == StClaim && (reg_op_q == RegGiveUp || (claim_ok_q && drained && closing_q));
   assign is_bind         = reg_q && reg_op_q == RegBind;
   assign binds           = claims && is_bind && args.length != '0;
@@ -466,7 +416,8 @@ module tpt_update #(
   assign reg_stag_o      = result_q.stag;
   assign reg_room_o      = room_q;
   assign reg_pbl_o       = pbl_q;
-  assign we_o    = clear_busy || writes || claims || (unbinds && state_q == StClaim) || (state_q == StClose && (frees || (!closing_q && !held)));
+  assign we_o    = clear_busy || writes || claims || (unbinds && state_q == StClaim) ||
+                   (state_q == StClose && (frees || (!closing_q && !held)));
   assign waddr_o = clear_busy ? clear_addr : slot_q;
   always_comb begin
     wdata_o = is_kept || (state_q == StClaim && !binds) ? kept : opened;
@@ -509,10 +460,6 @@ module tpt_update #(
       inv_q       <= 1'b0;
       reg_q       <= 1'b0;
       sq_q        <= 1'b0;
-      epoch_q     <= '0;
-      turn_due_q  <= 1'b0;
-      flight0_q   <= '0;
-      flight1_q   <= '0;
     end else begin
       state_q     <= state_d;
       if (take_cmd || take_inv || take_reg) begin
@@ -520,11 +467,6 @@ module tpt_update #(
         reg_q <= take_reg;
       end
       if (take_inv) sq_q <= take_sq;
-      flight0_q   <= flight0_d;
-      flight1_q   <= flight1_d;
-      if (turn) epoch_q <= epoch_q + 1'b1;
-      if ((closes && (!closing_q || note_now_q)) || (held && inv_q) || not_open || (unbinds && state_q == StClaim) || (waits && note_now_q)) turn_due_q <= 1'b1;
-      else if (turn) turn_due_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -573,23 +515,23 @@ module tpt_update #(
     end
     if (found_valid_i && !of_region_q) begin
       closing_q  <= !e_valid;
-      // compared here: StClose and StClaim, in which no epoch turns, only select
-      note_now_q    <= e_note == (turn ? epoch_q + EpochW'(1) : epoch_q);
-      note_before_q <= e_note == (turn ? epoch_q : epoch_q - EpochW'(1));
       claimed_q  <= !e_valid && e_claimed;
       fast_q     <= e_fast;
       window_q   <= e_window;
       room_q     <= e_room;
       pbl_q      <= e_pbl;
       claim_ok_q <= reg_good_q && e_stag[31:8] == cmd_q.object[31:8] && e_pd == args.pd &&
-                    (is_bind ? e_window && region_ok_q && (e_valid || e_closing) && (!e_room[1] || (!e_valid && args.length != '0))
-                             : e_fast && !e_valid && e_closing && !e_claimed && reg_pages_q <= (PblW + 1)'(1) << e_room);
+                    (is_bind ? e_window && region_ok_q && (e_valid || e_closing) &&
+                               (!e_room[1] || (!e_valid && args.length != '0))
+                             : e_fast && !e_valid && e_closing && !e_claimed &&
+                               reg_pages_q <= (PblW + 1)'(1) << e_room);
       if (is_bind) cmd_q.args <= window_args;
     end
   end
 
   logic unused_args;
-  assign unused_args = ^{sq_i.is_reg, sq_i.is_bind, sq_i.pd, sq_i.base, sq_i.operands, unused_bound, unused_qpn, new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
+  assign unused_args = ^{sq_i.is_reg, sq_i.is_bind, sq_i.pd, sq_i.base, sq_i.operands, unused_bound, unused_qpn,
+                         new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
                          args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
 
   // Simulation only: commit trace (architecture 10)
@@ -601,12 +543,6 @@ module tpt_update #(
                         : is_bind ? (claims ? 3'd5 : 3'd6) : claims ? 3'd1 : 3'd2;
   assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) || not_open;
   assign tap_tpt_change = {tap_judged || writes || state_q == StClose || tap_reg != '0,
-                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open, inv_q && !sq_q, inv_q && sq_q, name_q, tap_reg};
-
-  // A lookup of the previous epoch may appear once more after a turn: it read its entry in the
-  // turn's own cycle. One that comes later was not counted in time.
-  logic turned_q;
-  always_ff @(posedge clk_i) turned_q <= rst_ni && turn;
-  `RNIC_ASSERT(LateLook_A, !look_i || look_epoch_i != old || turned_q)
-  `RNIC_ASSERT(FlightNotBelowZero_A, !(delta0_q[4] && flight0_d > flight0_q) && !(delta1_q[4] && flight1_d > flight1_q))
+                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open,
+                           inv_q && !sq_q, inv_q && sq_q, name_q, tap_reg};
 endmodule

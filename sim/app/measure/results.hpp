@@ -60,6 +60,8 @@ class Results {
   /// Average and worst error; with the wanted values if this is a goal.
   void error_figure(const std::string& what, const std::vector<TimingCase>& all, bool is_goal);
   void check_path(const Outcome& o);
+  /// The steps of the critical path, of one message at a time; both runs have one.
+  void path_section(const std::string& what, const Outcome& rtl, const Outcome& model);
   void flush_against_read();
   void flush_log();
   void flush_pipelined();

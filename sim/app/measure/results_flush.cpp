@@ -20,33 +20,6 @@ double cycles(double ns) { return ns * 1000 / base::kPsPerCycle; }
 std::string one_digit(double x) { return fmt::format("{:.1f}", x); }
 std::string millions(double rate) { return fmt::format("{:.3f}", rate / 1e6); }
 
-/// The steps of a path, one per row, with their running sum; next to them the model's steps.
-std::string path_table(const nlohmann::ordered_json& rtl, const nlohmann::ordered_json& model) {
-  std::vector<std::vector<std::string>> rows{{"where", "step", "ns", "ns since the post",
-                                              "device, cycles", "model, ns",
-                                              "model, device, cycles"}};
-  double sum = 0, of_model = 0;
-  const auto &steps = rtl["steps"], &others = model["steps"];
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const auto& s = steps[i];
-    const double t = s["ns"];
-    sum += t;
-    const bool is_device = s["kind"] == "device";
-    std::vector<std::string> row{
-        fmt::format("{} {}", s["side"].get<std::string>(), s["kind"].get<std::string>()), s["what"],
-        one_digit(t), one_digit(sum), is_device ? one_digit(cycles(t)) : ""};
-    const bool is_same = i < others.size() && others[i]["what"] == s["what"];
-    const double m = is_same ? others[i]["ns"].get<double>() : 0;
-    of_model += m;
-    row.insert(row.end(),
-               {is_same ? one_digit(m) : "-", is_same && is_device ? one_digit(cycles(m)) : ""});
-    rows.push_back(std::move(row));
-  }
-  rows.push_back({"sum", "", one_digit(sum), "", one_digit(cycles(number(rtl, "device_ns"))),
-                  one_digit(of_model), one_digit(cycles(number(model, "device_ns")))});
-  return markdown(rows);
-}
-
 }  // namespace
 
 void Results::flush() {
@@ -112,23 +85,12 @@ void Results::flush_against_read() {
                      latency_of(flush), number(path, "host_ns"), number(path, "pcie_ns"),
                      number(path, "link_ns"), device_of(flush), cycles(device_of(flush))),
          "printed", std::nullopt);
-  double sum = 0;
-  for (const auto& step : path["steps"]) sum += step["ns"].get<double>();
-  if (path["steps_of"] == path["samples"] && std::abs(sum - latency_of(flush)) > 0.5)
-    missing(fmt::format("flush: the steps of flush_lat are {:.1f} ns, its latency is {:.1f} ns",
-                        sum, latency_of(flush)));
   error_figure("Write with Flush or Read, latency of the devices alone", errors, true);
   section("Write + Flush against Write + Read",
           "One at a time, averages of 64, without the platform's share where it says devices. "
           "The Read is of the message's last 8 bytes.\n\n" +
               markdown(rows));
-  section("flush_lat, 64 B: where its latency goes",
-          fmt::format("The critical path of {} of {} messages, from the client's post to the poll "
-                      "that sees the completion, averages; a step of PCIe or of the link is a "
-                      "crossing (reads: there and back). How it is found: "
-                      "`sim/app/run/latency_path.hpp`.\n\n{}",
-                      path["steps_of"].get<size_t>(), path["samples"].get<size_t>(),
-                      path_table(path, outs[1].json["path"])));
+  path_section("flush_lat, 64 B", outs[0], outs[1]);
 }
 
 namespace {

@@ -36,10 +36,12 @@ void Results::keys() {
   for (const char* program : {"write_imm_bw", "send_bw"})
     for (const char* kind : {"rtl", "model"}) requests.push_back(request(program, kind, many));
   for (const Cycle& c : kCycles)
-    for (const char* kind : {"rtl", "model"})
+    for (const char* kind : {"rtl", "model"}) {
       requests.push_back(request(c.program, kind,
                                  {fmt::format("size={}", c.size), fmt::format("qps={}", c.qps),
                                   fmt::format("count={}", c.count), "warmup=2"}));
+      requests.back().path = c.qps == 1;
+    }
   const std::vector<Outcome> outs = run(requests, options_.jobs);
   if (std::ranges::any_of(outs, [](const Outcome& o) { return o.status != kGood; })) return;
 
@@ -73,6 +75,13 @@ void Results::keys() {
                       "queue, send it, the peer writes and returns it by Send with "
                       "Invalidate.\n\n{}",
                       markdown(rows)));
+  for (size_t i = 0; i < kCycles.size(); ++i) {
+    const Cycle& c = kCycles[i];
+    if (c.qps != 1) continue;
+    for (size_t k : {4 + 2 * i, 5 + 2 * i}) check_path(outs[k]);
+    path_section(fmt::format("{} of {} bytes, 1 QP", c.program, c.size), outs[4 + 2 * i],
+                 outs[5 + 2 * i]);
+  }
 }
 
 }  // namespace rnic::app
