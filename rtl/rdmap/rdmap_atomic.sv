@@ -444,8 +444,8 @@ module rdmap_atomic #(
   `RNIC_STREAM_STABLE(FailStable_A, fail_valid_o, fail_ready_i, fail_o)
 
 `ifdef FORMAL
-  // Proof rtl/formal/rdmap_atomic_fv.sv, for any QP f_qpn. f_unfetched_q, f_dead_q and f_busy_q count
-  // the operations independently; the table, and the state that is read from it, agree with them.
+  // Proof rtl/formal/rdmap_atomic_fv.sv, for any QP f_qpn. f_unfetched_q, f_dead_q and f_busy_q
+  // count the operations independently; the table, and the state read from it, agree with them.
   (* anyconst *) logic [QpW-1:0] f_qpn;
   logic [$bits(state)-1:0] f_word;
   logic [8:0]  f_unfetched_q;
