@@ -8,8 +8,8 @@
 //
 // A visit is one go: the QP's next WQE and the following WQEs that are in the buffer, as many as
 // the window and ddp have room for (go_wqes).
-// 1. The QP's next visit begins only after the item with `last` has left qp_emit (qp_sched). So all
-//    WQEs of a QP in qp belong to one visit, and the item queue keeps their order.
+// 1. The QP's next visit begins only after qp_emit has finished the item with `last` (qp_sched). So
+//    all WQEs of a QP in qp belong to one visit, and the item queue keeps their order.
 // 2. The send state (head, tail, issued, reads) advances here as if every WQE were good. After a
 //    WQE that is not, qp_emit drops the rest of the visit.
 // 3. A WQE after the first that must wait, or lacks units, ends the visit with an item without a
