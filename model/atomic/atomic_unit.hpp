@@ -1,5 +1,5 @@
 // atomic in the timed model, with rdmap_atomic in front of it. A request waits for its turn, is
-// looked up, takes the lock of its address, reads, stores, and gets its response. Decision 12.
+// translated, acquires the lock of its address, reads, stores, and gets its response. Decision 12.
 //
 //   rdmap --request--> [ turn ] --> lookup --> [ lock by bucket ] --> read --> store --> rdmap, ddp
 //   rdmap --result----------------> lookup ------------------------------------> store --> qp

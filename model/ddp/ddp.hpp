@@ -94,7 +94,7 @@ class Ddp {
     /// For benches: sets the MSN of the next message, to reach values that traffic would reach in
     /// hours.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
-    /// Tells the scheduler of tx_fault: it drops the waiting messages of this QP.
+    /// Reports tx_fault to the scheduler: it drops the waiting messages of this QP.
     void fault(uint16_t qpn);
 
    private:
@@ -173,7 +173,7 @@ class Ddp {
       uint32_t write_len = 0;
       bool written = true;
       uint32_t inside = 0;
-      uint32_t held = 0;     // reports held for an invalidation, or behind one
+      uint32_t held = 0;     // reports held for an invalidation, or after such a report
       uint32_t counted = 0;  // not judged yet; without those that entered after a stop
       spec::RecvWqe wqe;
       uint64_t capacity = 0;

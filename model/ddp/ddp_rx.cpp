@@ -298,8 +298,8 @@ void Ddp::Rx::flush_owed(uint16_t qpn) {
   if (const auto tag = std::exchange(qps_[qpn].owed, {})) ddp_.out_.rx_done(flushed(qpn, *tag));
 }
 
-/// Reports a segment, or holds its report: until the STag that its Send names is invalidated, or
-/// behind a held report of its QP.
+/// Reports a segment, or holds its report: until the STag that its Send names is invalidated, and
+/// until the earlier held reports of its QP are reported.
 void Ddp::Rx::deliver(const Delivery& d) {
   const bool invalidates = d.reported && d.done.kind == spec::DeliverKind::kInvalidate;
   if (invalidates || (d.reported && qps_[d.done.qpn].held != 0)) {
@@ -322,7 +322,7 @@ void Ddp::Rx::report(const Delivery& d, uint32_t Drain::*way) {
   ddp_.left(d.done.qpn, way);
 }
 
-/// tpt invalidates in the order in which it was asked to.
+/// tpt invalidates in the order of Out::invalidate().
 void Ddp::Rx::invalidated() {
   RNIC_CHECK(!held_.empty(), "an invalidation that nobody waits for");
   bool next = true;  // the oldest report is that of the invalidation

@@ -15,7 +15,7 @@ struct DdpTiming {
                         // 1 more if the queue of segments is block memory (SegDepth above 64)
   Cycle slot_free = 7;  // tx_grant to sq_slot_free: FIFO, sched 2; segment: read, load, cut; FIFO;
                         // block memory as above
-  Cycle inside = 3;     // ddp_tx_sched: an event waits until its QP's previous one has left
+  Cycle inside = 3;     // ddp_tx_sched: an event waits while an earlier one of its QP is inside
   Cycle final = 2;      // payload to resp_slot_free of a Flush Response: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // find where a later segment begins in its message's SGEs

@@ -154,7 +154,7 @@ void DdpUnit::step_rx() {
     taken_at_ = at;
     taken = at - now + t.rx_take - t.rx_header;
   }
-  // A segment that asks nothing of tpt waits for the verdict of tpt on the one before it.
+  // A segment without a lookup keeps its order: it reaches rdmap after the segment before it.
   const Cycle early = now + t.rx_header + taken + t.rx_check;
   const Cycle turn = asks_tpt(front) || segment_ < early ? 0 : segment_ + 1 - early;
   latency += taken + turn;

@@ -78,8 +78,8 @@ class Qp {
   const ReadySet& rq_fetchable() const { return rq_fetchable_; }
   MemRead rq_fetch(uint16_t row, uint16_t most = UINT16_MAX);
   void rq_fetched(const MemData& data);
-  /// Where this QP takes its receives: itself or its SRQ. The calls above, and those on what
-  /// waits there, take this row.
+  /// Where this QP takes its receives: itself or its SRQ. rq_fetch(), rq_waits(), rq_here(),
+  /// limit() and reach_limit() take this row.
   uint16_t row(uint16_t qpn) const { return ctx_[qpn].has_srq ? ctx_[qpn].srq : qpn; }
   bool is_srq(uint16_t qpn) const { return ctx_[qpn].exists && ctx_[qpn].is_srq; }
   /// rq_take_req of a QP: returns the response, or nothing while a fetch is outstanding. Then the
@@ -151,7 +151,7 @@ class Qp {
   bool flushing(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kFlushing; }
   void cq_failed(uint16_t qpn);    ///< one of its CQs has failed
   void peer_closed(uint16_t qpn);  ///< the FIN is processed: a Read would get no response
-  void ask_close(uint16_t qpn);    ///< the send queue is empty: asks rdmap to finish
+  void ask_close(uint16_t qpn);    ///< the send queue is empty: orders half_close of rdmap
   void half_close(uint16_t qpn);   ///< rdmap has finished: send the FIN
   void closed(uint16_t qpn);       ///< the peer's FIN has arrived as well: stop
   std::string waiting_for() const;

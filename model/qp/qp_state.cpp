@@ -307,8 +307,8 @@ void Qp::lose(uint16_t qpn) {
 
 // --- close
 
-// RFC 5040 section 6.1: nothing follows our FIN. When the send queue is empty, qp asks rdmap to
-// finish; rdmap reports when the responder has no response left.
+// RFC 5040 section 6.1: nothing follows our FIN. When the send queue is empty, qp orders half_close
+// of rdmap; rdmap reports when the responder has no response left.
 bool Qp::closes(uint16_t qpn) const {
   const Ctx& c = ctx_[qpn];
   return !told_ && c.exists && c.state == QpState::kClosing && !c.asked && !c.lost && sq_empty(qpn);

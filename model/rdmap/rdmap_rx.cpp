@@ -122,7 +122,7 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
       break;
     case RdmapOpcode::kImmediate:
     case RdmapOpcode::kImmediateSe:  // RFC 7306 section 6.1: delivered, not placed
-      // Alone in its message: at a later MO it would end a Send.
+      // The only segment of its message: at a later MO it would end a Send.
       if (length != sizeof(uint64_t) || !last || base::load_be<uint32_t>(&s.head[14]) != 0)
         return Cause::kRdmapLength;
       v.deliver = DeliverKind::kImmediate;

@@ -40,7 +40,7 @@ void RdmapUnit::responder_ready(uint16_t qpn) {
 void RdmapUnit::step_tx() {
   const Cycle now = u_.now();
   if (now < free_at_) return tx_.wake(free_at_);
-  // The ring of rdmap_read has room once all but its latest fifo_depth - 1 requests have left.
+  // The ring of rdmap_read has room while it holds at most fifo_depth - 1 requests.
   const Cycle room = served_[serving_] + u_.timing.rdmap.serve + u_.timing.tpt.check;
   const bool waits = list_.ready();
   const bool responds = waits && now >= room;

@@ -51,7 +51,7 @@ class RdmapUnit final : private Rdmap::Out {
   /// Response of unit atomic: becomes a message or a failure; that to a result also a res_done.
   void atomic_rsp(const spec::AtomicRsp& rsp);
   void resp_fetched(const spec::RespFetched& f);
-  /// atomic or tpt has one item less of this QP: acknowledges an order that waited for it.
+  /// atomic or tpt has finished an item of this QP: acknowledges an order that waited for it.
   void item_left(uint16_t qpn);
   /// A request to our own table is done or has failed: tpt reports it at cycle `at`.
   void sq_local_done(const spec::SqLocalDone& done, Cycle at);

@@ -66,7 +66,7 @@ class Output final : public Port {
  public:
   using Port::Port;
 
-  /// To an input queue of this stream alone.
+  /// To an input queue that no other stream feeds.
   void to(Queue<T>& in) {
     connect(&in);
     queue_ = &in;

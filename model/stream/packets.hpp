@@ -13,18 +13,18 @@
 
 namespace rnic::model {
 
-/// Sends with a message of their own: with or without Invalidate.
+/// Send, with or without Invalidate; Immediate Data is is_immediate().
 constexpr bool is_send(spec::WrOpcode op) {
   return op == spec::WrOpcode::kSend || op == spec::WrOpcode::kSendWithInv;
 }
 
-/// Send WQEs that carry Immediate Data: on their own, or at the end of a Write with Immediate.
+/// Send WQEs that carry Immediate Data: an Immediate, or the end of a Write with Immediate.
 constexpr bool is_immediate(spec::WrOpcode op) {
   return op == spec::WrOpcode::kImmediate || op == spec::WrOpcode::kRdmaWriteWithImm;
 }
 
-/// Requests to our own table with operands inline: fast registration, bind. The WQE behind one
-/// waits until it is done, since its keys may be those that it opens.
+/// Requests to our own table with operands inline: fast registration, bind. The next WQE waits
+/// until the request is done, because it may use the key that the request opens.
 constexpr bool opens_key(spec::WrOpcode op) {
   return op == spec::WrOpcode::kRegMr || op == spec::WrOpcode::kBindMw;
 }

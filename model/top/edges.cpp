@@ -1,5 +1,5 @@
 // The edges between the units, one line each: the C++ of the wires of rtl/gen/rnic.sv, by producer.
-// The files of the units do not include one another; this one alone knows who is at both ends.
+// The files of the units do not include one another; only this file knows both ends of an edge.
 #include "top/rnic.hpp"
 
 namespace rnic::model {

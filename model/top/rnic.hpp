@@ -29,7 +29,7 @@ namespace rnic::model {
 
 class Rnic {
  public:
-  /// `tap`: sees what crosses between the units; outlives this object. Null: nobody watches.
+  /// `tap`: observes the items that cross between units; outlives this object. Null: no observer.
   Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Surroundings& world,
        StreamTap* tap = nullptr);
   ~Rnic();

@@ -18,7 +18,7 @@ struct Units {
   Dispatcher& dispatcher;
   uint32_t lane;
   Cycle born;                // the cycle of reset
-  StreamTap* tap = nullptr;  // null: nobody watches
+  StreamTap* tap = nullptr;  // null: no observer
   PortList ports{};
 
   Cycle now() const { return dispatcher.now(); }

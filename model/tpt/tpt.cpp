@@ -72,15 +72,15 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
   return e.valid && e.stag == stag ? &e : nullptr;  // compares all 32 bits
 }
 
-// requirements.md section 7: STag validity, association, rights, wrap, base and bounds; in 65 bits.
 TptResult Tpt::check(const spec::WqeCheck& c) const {
   const Entry* e = find(c.stag);
   spec::WqeCheck asked = c;
   if (e != nullptr && e->window != 0 && c.rights == 0 && c.invalidate == 0)
-    asked.rights = spec::kAccessLocalWrite;  // which no window has
+    asked.rights = spec::kAccessLocalWrite;  // no window has it: refused
   return judge(e, asked);
 }
 
+/// requirements.md section 7: STag, association, rights, wrap, base and bounds; in 65 bits.
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
   if (e == nullptr ||
       (c.invalidate != 0 && !e->bound && (c.rights & spec::kAccessRemoteInvalidate) != 0))
@@ -124,7 +124,7 @@ void Tpt::retired(const spec::Retired& r) {
   turn();
 }
 
-/// A window closes, if it is open: its region has one less at once.
+/// An open window closes: its region's count falls at once.
 void Tpt::uncount(const Entry& e) {
   if (e.window != 0 && e.valid) --entries_[e.region].windows;
 }
@@ -241,7 +241,7 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
 
 bool Tpt::names_slot(const spec::TptCmd& cmd) {
   if (cmd.opcode == spec::AdminOpcode::kCreateMr) return true;
-  // That of admin, with the arguments of a create_mr; those of the driver are 0.
+  // A query_mr of admin has the arguments of a create_mr; in a driver's they are 0.
   const auto args = spec::AdminMrArgs::unpack(cmd.args);
   return cmd.opcode == spec::AdminOpcode::kQueryMr && (args.pages != 0 || args.window != 0);
 }
@@ -275,7 +275,7 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
   out_.tpt_cmd_rsp(rsp);
 }
 
-/// An entry for registrations or binds is closed and free. Nothing is in flight through it.
+/// Keeps an entry for registrations or binds: closed and free, with nothing in flight through it.
 void Tpt::keep(Entry& e) {
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
   e.valid = e.claimed = false;
@@ -330,7 +330,7 @@ Tpt::Claim Tpt::claim(const Registration& r) {
   return Claim::kClaimed;
 }
 
-/// A closed entry has drained; if not, claimable() will follow.
+/// Whether a closed entry has drained; if not, claimable() follows.
 bool Tpt::has_drained_or_waits(const Entry& e) {
   if (e.closed_in == epoch_) {
     turn_due_ = true;

@@ -120,7 +120,7 @@ class Tpt final : public Translation {
     return {.qpn = b.request.qpn, .slot = b.request.slot};
   }
 
-  /// wqe_check and resp_check. A window is no local key: refused if no right of the peer is asked.
+  /// wqe_check and resp_check. A window is refused as a local key: when no right is requested.
   spec::TptResult check(const spec::WqeCheck& c) const override;
   spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) override;
   void retired(const spec::Retired& r) override;
@@ -159,7 +159,7 @@ class Tpt final : public Translation {
  private:
   struct Entry {
     bool valid = false, closing = false;
-    bool invalidated = false;  // closed, but by no destroy_mr: waits for it
+    bool invalidated = false;  // closed, but not by destroy_mr: waits for destroy_mr or a claim
     bool fast = false;         // kept for fast registrations
     bool claimed = false;      // of a registration
     uint8_t window = 0;        // a memory window of this type

@@ -17,9 +17,9 @@ TptUnit::TptUnit(Units& u)
   reg_rd.feeds(register_);
 }
 
-/// Invalidations of the peer and of the send queue take turns. A registration or a bind leaves the
-/// queue when the one before it is bound, refused, or has requested its page list. What is behind it
-/// in the queue waits for that.
+/// Invalidations of the peer and of the send queue alternate. A registration or a bind leaves the
+/// queue when the one before it is bound, refused, or has requested its page list. The later items
+/// of the queue wait for that.
 void TptUnit::step_ctl() {
   const Cycle now = u_.now();
   while (control.ready()) tpt_.command(control.pop());
@@ -77,7 +77,7 @@ void TptUnit::step_register() {
   front();
 }
 
-/// Whether tpt_update is idle: it is busy from now on. Else it steps the stage when it is.
+/// Reserves tpt_update if it is idle. Otherwise wakes the stage when tpt_update becomes idle.
 bool TptUnit::take_update(Cycle busy) {
   if (u_.now() < update_free_) {
     register_.wake(update_free_);

@@ -21,9 +21,9 @@
 //     ranges releases them first.
 // Latency: about 10 cycles plus the unit's time. One command at a time.
 // Back-pressure: waits for the unit, for admin_pages and admin_bytes, and for admin_ring.
-// Siblings: admin_tables, admin_ranges, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on
-// the unit: commands to units and their responses are ports of admin, and one command at a time
-// passes between admin_ring and this leaf.
+// Siblings: admin_tables, admin_ranges, admin_pages, admin_bytes, admin_ring.
+// Bench: tb/admin/admin_test.cpp, on the unit: commands to units and their responses are ports of
+// admin, and one command at a time passes between admin_ring and this leaf.
 `include "rnic_assert.svh"
 
 module admin_exec (
@@ -176,13 +176,14 @@ module admin_exec (
   assign plan_continue = has_list && kept_same_i;
   assign plan_release  = !plan_continue && (is_kept_slot || (kept_i && is_long && has_list && kept_old_i));
   assign plan_wait     = !plan_continue && !plan_release && kept_i && is_long && has_list;
-  // A create_mr whose entries may be those of the kept list: it is forgotten, since its owner may
-  // have given it up. A list that is not yet a region loses only its progress.
+  // A create_mr is refused its entries, which may be those of the kept list. The kept list is
+  // forgotten, because its owner may never continue it; it loses only its progress.
   assign claims_again = state_q == StClaim && ranges_done && ranges_refused && !is_qp && kept_i;
   // A command that failed after its claim. (A list that waits keeps its own.)
   assign gives_back = claimed_q && status_q != iwarp_pkg::AdmOk;
 
-  // First read: the object, and the objects that the arguments name. Second: the receive CQ, the SRQ.
+  // First read: the object, and the objects that the arguments name. Second: the receive CQ, the
+  // SRQ.
   logic first_pd_q, first_eq_q, first_cq_q, first_qp_q, first_used_q;
   logic [5:0]  old_eq_q;
   refs_t       refs_q;

@@ -11,9 +11,9 @@
 //     part, if the host changed it or it became unreadable between the two reads. The written
 //     entries then belong to a region that is not created.
 //  4. After ListPart entries of a list, checked or written, it answers in_progress and keeps its
-//     position (decision 6): one list at a time, `kept`. The same create_mr continues it. The cookie
-//     is compared too: the same memory may hold the list of another region by then. A list of one
-//     chunk never needs that place.
+//     position (decision 6): one list at a time, `kept`. The same create_mr continues it. The
+//     cookie is compared too: the same memory may hold the list of another region by then. A list
+//     of one chunk is never kept.
 // Throughput: checks 8 entries per cycle, writes one.
 // Back-pressure: waits for the read and for pbl_wr.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are

@@ -1,7 +1,7 @@
-// admin_ranges: remembers which page-list entries, IRD slots and ORD slots are taken, so that no
+// admin_ranges: records which page-list entries, IRD slots and ORD slots are in use, so that no
 // two regions and no two QPs share one.
 //
-//   claim, release --> [ record of the object ] --> per word of 64: read -> mask -> overlap, or write
+//   claim, release --> [ record of the object ] --> per word of 64: read, mask -> overlap, or write
 //                        RAMs: by STag slot,         RAM of one bit an entry: page list | IRD | ORD
 //                              by QPN
 //

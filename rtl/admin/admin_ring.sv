@@ -55,8 +55,8 @@ module admin_ring (
   state_e state_d, state_q;
 
   logic [15:0] producer_q, index_q, ahead, mask;
-  // index_q in the ring, and its addresses, which follow index_q by one cycle: StIdle lies between a
-  // change and the use.
+  // index_q in the ring, and its addresses. They follow index_q by one cycle: StIdle lies between
+  // a change and the use.
   logic [15:0] index_d, entry_q;
   logic [22:0] cmd_low_q;    // the part that the entry changes, with its carry
   logic [21:0] rsp_low_q;

@@ -97,7 +97,7 @@ module cq (
     .clk_i, .rst_ni, .valid_i(cq_doorbell_valid_i), .ready_o(cq_doorbell_ready_o), .data_i(cq_doorbell_i),
     .valid_o(db_valid), .ready_i(db_ready), .data_o(db), .count_o()
   );
-  // all_taken_q: no doorbell was outstanding a cycle ago, when the head of u_req had already
+  // all_taken_q: no doorbell was outstanding one cycle ago, when the head of u_req had already
   // arrived.
   assign {bell_missing, unused_bells} = bells_taken_q - req_bells;
   assign req_may = req_passed_q || all_taken_q;

@@ -69,7 +69,7 @@ module cq_write (
   output logic has_mark_o,
   output logic [23:0] event_o,
   output iwarp_pkg::cq_wr_t entry_o,
-  input  logic applied_i,           // cq_event has taken an op 2 or 3, or a mark has left
+  input  logic applied_i,           // cq_event accepts an op 2 or 3, or a mark is popped
   // overruns, to qp
   output logic fault_valid_o,
   input  logic fault_ready_i,

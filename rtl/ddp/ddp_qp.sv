@@ -83,7 +83,7 @@ module ddp_qp (
   localparam logic [4:0] Runs = 5'b10001;   // the leaves that store `running`: rx_header, tx_sched
   logic [4:0]  left_q;
   logic        written_q;   // the order is still in tx_sched's pipeline
-  // Each path counts the items inside (held_q), and those inside at its mark that have not left
+  // Each path counts the items inside (held_q), and those of them that were inside at its mark
   // (rest_q). After the mark rest_q only counts down, so a path that is done stays done while
   // others wait.
   localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Held = 6, Told = 7;

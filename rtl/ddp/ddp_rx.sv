@@ -223,8 +223,9 @@ module ddp_rx (
     .valid_o(rq_take_req_valid_o), .ready_i(rq_take_req_ready_i), .data_o(rq_take_req_o)
   );
 
-  // Segments between ddp_rx_pieces and the report, held ones too.
-  // ddp_rx_deliver and ddp_rx_hold, but for the report of a stop, of which there is one at a time.
+  // inside_q: segments between ddp_rx_pieces and their report, including held ones. MaxInside: the
+  // room of ddp_rx_deliver and ddp_rx_hold, less one entry for the report of a stop. Stops come one
+  // at a time.
   localparam int unsigned MaxInside = (4 + 2) * rnic_pkg::FifoDepth - 1;
   logic [15:0] inside_q;
   logic        begun;

@@ -14,8 +14,8 @@
 //    whether QN 0 has an open message and its MO, the PD, whether the extensions are enabled, and
 //    the bytes of the last Write and whether it has ended.
 // 4. Immediate Data (opcodes 8 and 9 on QN 0) takes a receive WQE and places nothing: its payload
-//    length is 0 from here on. Its total is the length of the QP's last Write since its last message
-//    on QN 0, which the table counts.
+//    length is 0 from here on. Its total is the length of the QP's last Write since its last
+//    message on QN 0, which the table counts.
 // 5. The last segment of a Send with Invalidate (opcodes 4 and 6) has its STag checked
 //    (item_inval_o), unless rdmap will refuse its version or opcode.
 // 6. After a QP's first error, and while a QP is not running, segments request nothing. They carry

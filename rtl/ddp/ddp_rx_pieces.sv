@@ -13,8 +13,8 @@
 //    WQE it fails with no_buffer. A receive WQE that qp could not read, or that is malformed, fails
 //    with local_catastrophic. After a failure the remainder is empty, and later segments request
 //    nothing.
-// 3. A receive that ends here has its own status: loc_len_err, fatal_err, loc_qp_op_err. A WQE of an
-//    SRQ that could not be read stays there: no receive ends.
+// 3. A receive that ends here has its own status: loc_len_err, fatal_err, loc_qp_op_err. A WQE of
+//    an SRQ that could not be read stays in the SRQ: no receive ends.
 // 4. A piece of length 0 is not sent to tpt.
 //
 // Throughput: 1 cycle per segment without pieces, 2 if tagged, 3 for the first segment of a Send (4

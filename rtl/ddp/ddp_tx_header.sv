@@ -217,7 +217,7 @@ module ddp_tx_header #(
   // Inline bytes: unshifted, or with the first ones cut off. They wait here for the payload of all
   // earlier segments, which is a PCIe round trip, so the queue has as many beats as there may be
   // segments. A segment has up to 4 beats: of segments with 224 bytes, SegDepth / 4 fit. Then
-  // ddp_tx_segment, and all its later payload requests, wait until the first segment has left. For
+  // ddp_tx_segment, and all its later payload requests, wait until the first segment is sent. For
   // cut segments, u_cut holds 4 beats.
   localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;
   localparam int unsigned BeatW = $bits(inline_i);

@@ -13,7 +13,7 @@
 // 4. After a Terminate message or a fault, the QP drops every other message until start.
 // 5. A QP with a message to send and no outstanding want sends tx_want. A Terminate message sends
 //    its own want.
-// 6. The table has no hazard: an event of a QP that is inside waits until it has left (3 cycles).
+// 6. The table has no hazard: an event waits while an earlier event of its QP is inside (3 cycles).
 //
 // Latency: 3 cycles from grant to the next want.
 // Throughput: 1 event per cycle over different QPs.

@@ -1,9 +1,10 @@
-// host_if_rd: DMA reads of six clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload, 4 qn1_rd, 5 reg_rd.
+// host_if_rd: DMA reads of six clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload, 4 qn1_rd,
+// 5 reg_rd.
 //
-//   sq, rq, admin, qn1, reg requests --> FIFO --> fork --> [ gather ] --+
-//   payload_req --> FIFO --> watermark ----------------->  [ gather ] --+--> round robin --> dma_rd_req
-//   tx_extent ----> FIFO ------------------------------->      ^
-//                                                              | ends
+//   sq, rq, admin, qn1, reg requests -> FIFO -> fork -> [ gather ] --+
+//   payload_req --> FIFO --> watermark ---------------> [ gather ] --+--> round robin -> dma_rd_req
+//   tx_extent ----> FIFO ----------------------------->     ^
+//                                                           | ends
 //   dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
 //                        +--> [ release ] --> hdr, beats
 //

@@ -20,12 +20,12 @@
 //      it, so a late completion does not meet the tag's next user. It is freed after its last
 //      piece, or by its fourth walk, 1.5 to 2 time-outs later. PCIe does not bound late
 //      completions: one that comes still later is accepted for the next user if its length fits.
-//   5. The walk waits a cycle at the tag that [ judge ] is handling. So only one of the two changes
-//      a tag's state in a cycle.
+//   5. The walk waits one cycle at the tag that [ judge ] is handling. So at most one of the two
+//      changes a tag's state per cycle.
 //   6. timeout_i 0: no walk starts, and held tags wait for their last piece.
 //
-// Latency: the verdict in the cycle after the beat. Throughput: a beat per cycle. A walk takes Tags
-// cycles, which is the shortest tick.
+// Latency: the verdict in the cycle after the beat. Throughput: one beat per cycle. A walk takes
+// Tags cycles, which is the shortest tick.
 // Back-pressure: dma_rd_rsp is always accepted. `late` waits for a cycle in which no other read
 // ends: reads at 100 Gb/s use 6 cycles of 10.
 // Bench tb/host_if/host_if_reorder_test.cpp, with host_if_reorder
@@ -47,7 +47,8 @@ module host_if_tags #(
   // from PCIe
   input  logic                   rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t rsp_i,
-  // the verdict, a cycle later: keep bytes to write after the come earlier ones, and the read's end
+  // the verdict, one cycle later: write keep_o bytes after the come_o bytes that arrived before;
+  // ends_o: the read ends with status_o
   output logic                   valid_o,
   output logic [12:0]            come_o,
   output logic [6:0]             keep_o,

@@ -42,7 +42,7 @@ if [ -z "$tops" ]; then
   [ "$mode" != check ] && [ -f rtl/gen/rnic.sv ] && tops="$tops rnic"
 fi
 
-# What Yosys is told, in the folder of the sources: MODULE, FILES.
+# The Yosys script, run in the folder of the sources, for MODULE and FILES.
 script='
   read_verilog -sv -noautowire -Irtl/lib FILES
   hierarchy -check -top MODULE; chformal -remove; proc; flatten; opt -full; wreduce; alumacc; opt
@@ -51,7 +51,7 @@ script='
   techmap; opt -fast; abc -lut 6 -script depth.abc; opt_clean
   tee -q -o ../MODULE.stat stat; tee -q -o ../MODULE.depth ltp -noff'
 
-# Leaves out what stands between `ifdef FORMAL and its `else or `endif: a proof changes no logic.
+# Leaves out the lines from `ifdef FORMAL to its `else or `endif: a proof changes no logic.
 no_proof='
   /^`if/ { depth++; if (/^`ifdef FORMAL/ && !from) { from = depth; skip = 1; next } }
   from && depth == from && /^`else/ { skip = !skip; next }

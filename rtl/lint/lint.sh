@@ -64,7 +64,7 @@ for bad in "$work"/*.bad; do
   [ -f "$bad" ] && { status=1; cat "$bad"; }
 done
 
-# 4: only where the whole chip is looked at.
+# 4: only if the chip (gen/rnic.sv) is among the files.
 if grep -qx gen/rnic.sv "$work/own"; then
   for bound in min max; do
     sed -nE "s/^  ([a-z_]+): \{.*[{ ]$bound: ([0-9]+),.*/\1 \2/p" ../docs/spec/sizes.yaml |

@@ -11,10 +11,10 @@
 //    fault, responder idle, the peer's close.
 // 2. The events peer_closed, closed and lost take effect only after a sync of mpa and ddp (first
 //    step).
-// 3. Nothing follows our FIN (RFC 5040 section 6.1, RFC 5044 section 5). So rdmap is asked first,
-//    and reports when no Read Request of the peer is left (a qp_error of cause none). From then on
-//    it refuses them and sends no Terminate. Its answer may take long; qp_state does not wait for
-//    it.
+// 3. Nothing follows our FIN (RFC 5040 section 6.1, RFC 5044 section 5). So rdmap gets half_close
+//    first, and reports when no Read Request of the peer is left (a qp_error of cause none). From
+//    then on it refuses Read Requests and sends no Terminate. The report may take long; qp_state
+//    does not wait for it.
 //
 // Combinational, between registers of qp_state. The steps' bits are those of qp_state.
 // Sibling: qp_state.

@@ -5,8 +5,8 @@
 //
 // A doorbell is valid when the QP exists and has that queue itself, the page is the QP's page, and
 // the index is neither before the producer index nor more than the ring's size ahead of the retired
-// index (of an SRQ: of the index of its next take). Otherwise bad_doorbell_o pulses and the doorbell
-// is discarded.
+// index (of an SRQ: of the index of its next take). Otherwise bad_doorbell_o pulses and the
+// doorbell is discarded.
 // Throughput: 3 cycles per doorbell, 1 more for a push of two units.
 // Waits for the arbiters of the kicks and for the prefetch buffer's write port, all a few cycles.
 // It never waits for memory, the host or another unit.

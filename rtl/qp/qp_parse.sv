@@ -8,8 +8,8 @@
 //
 // A visit is one go: the QP's next WQE and the following WQEs that are in the buffer, as many as
 // the window and ddp have room for (go_wqes).
-// 1. The QP's next visit begins only after the item with `last` has left qp_emit (qp_sched). So all
-//    WQEs of a QP in qp belong to one visit, and the item queue keeps their order.
+// 1. The QP's next visit begins only after qp_emit has finished the item with `last` (qp_sched). So
+//    all WQEs of a QP in qp belong to one visit, and the item queue keeps their order.
 // 2. The send state (head, tail, issued, reads) advances here as if every WQE were good. After a
 //    WQE that is not, qp_emit drops the rest of the visit.
 // 3. A WQE after the first that must wait, or lacks units, ends the visit with an item without a
@@ -17,22 +17,23 @@
 //    of a visit rests (StWait), so a kick never meets a state that runs ahead of the tables.
 //
 // A WQE is malformed (loc_qp_op_err) when:
-//   any           opcode not Write, Send, Read, Flush, atomic, Atomic Write; a flag or reserved bit
-//                 set; units do not hold it or are not all announced; over 14 SGEs; length over
-//                 2^31; the SGEs' total is not length
+//   any           opcode unknown; a reserved flag or field set; a disposition, if it is no Flush;
+//                 units do not hold it or are not all announced; over 14 SGEs; length over 2^31;
+//                 the SGEs' total is not length
 //   inline        over 224 bytes
+//   Immediate     not inline; an SGE; length not 8 (also Write with Immediate)
 //   Read, Flush   inline; ord 0; more than 1 SGE (Read), any SGE (Flush, whose length is the peer's
 //                 range)
-//   Flush         not enabled on the stream; disposition not 1 to 3 (it is 0 in all others)
+//   Flush         not enabled on the stream; disposition not 1 to 3
 //   atomic        not enabled; ord 0; not inline; length not 48; its sink not of 8 bytes
 //   Atomic Write  not enabled; ord 0; not inline; length not 8
-//   local inv.    inline; an SGE; a length. It asks the peer nothing, but counts as a request: a
-//                 fence waits for it. It takes no slot of ddp.
-//   registration  the QP not privileged; not inline; an SGE; length not 32. It counts as a request
-//                 likewise. The WQE behind it waits as with a fence: its keys may be those that are
-//                 registered.
-//   bind          likewise, on any QP
+//   local inv.    inline; an SGE; a length
+//   registration  the QP not privileged; not inline; an SGE; length not 32
+//   bind          not inline; an SGE; length not 32
 //
+// Requests to our own table (local invalidation, registration, bind) send the peer nothing and take
+// no slot of ddp, but count as requests: a fence waits for them. The WQE after a registration or
+// bind waits as with a fence, because it may use the key that is registered or bound.
 // After the peer's FIN the peer answers no request. Such a WQE is not issued, and the QP fails as
 // lost (wr_flush_err, for qp_emit). A key whose check was sent before the total turned out wrong is
 // checked to the end: the item reports that a response of tpt comes.
@@ -146,7 +147,7 @@ module qp_parse #(
   assign is_linv   = hdr_q.opcode == iwarp_pkg::WrLocalInv;
   assign is_reg    = hdr_q.opcode == iwarp_pkg::WrRegMr;
   assign is_bind   = hdr_q.opcode == iwarp_pkg::WrBindMw;
-  assign opens_key = is_reg || is_bind;   // the WQE behind it waits
+  assign opens_key = is_reg || is_bind;   // the next WQE waits for it
   assign asks_peer = is_read || is_flush || is_atomic || is_store;   // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;

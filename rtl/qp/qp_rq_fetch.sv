@@ -8,8 +8,8 @@
 //                                             |     +--> state, refill --^
 //                                             +--> rq_rd_req, [ qp_read ] --> done, [ buffer ]
 //
-// A row is a QP's own receive queue, or an SRQ, which has a number like a QP. Map tells where a QP
-// takes its receives; from there on all is about rows. Below, "QP" means a row.
+// A row is a QP's own receive queue, or an SRQ, which has a number like a QP. `map` looks up the
+// row from which a QP takes its receives; every later stage works on rows. Below, "QP" means a row.
 //
 // State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has
 // failed: the outstanding reads are dropped), reads (outstanding, at most 4), asked, arrived
@@ -28,7 +28,6 @@
 //    due: a quarter of the buffer is free and WQEs are announced. Length of the batch: all
 //    announced WQEs up to the ring's end, at most a quarter of the buffer, or the whole buffer if
 //    it is empty.
-//
 // 6. A take that leaves fewer WQEs than the row's limit sets the limit to 0 and makes one event. A
 //    new limit is written between two takes, so no take overwrites it.
 //

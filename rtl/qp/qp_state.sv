@@ -13,15 +13,15 @@
 // 1. Waiting for a Terminate to be sent, or for the responder to be idle, is not a step. The QP
 //    rests in state terminate or closing; term_done, or rdmap's qp_error of cause none, starts the
 //    rest.
-// 2. A create_qp or create_srq waits until qp_cq_walk and qp_event are empty (news_idle_i): an event still there
-//    may be of an earlier life of the QP's number, or of its CQs' numbers.
+// 2. A create_qp or create_srq waits until qp_cq_walk and qp_event are empty (news_idle_i): a
+//    pending event may be of an earlier life of the QP's number, or of its CQs' numbers.
 // 3. It never waits for anything that a peer can delay.
-// 4. A command holds up admin, and with it other users, for at most CommandPatience cycles (decision
+// 4. A command blocks admin, and with it other users, for at most CommandPatience cycles (decision
 //    6): then the answer is in_progress if the command has not begun, or if it is a modify_qp to
 //    error that waits. The end of the QP goes on without its command. A destroy_qp that has begun
 //    waits for the reads of all QPs issued before it; other commands take a bounded number of
-//    cycles. A modify_qp to rts always waits: admin has already sent its streaming bytes. (Its
-//    query_qp, before them, waits in its place.)
+//    cycles. A modify_qp to rts is never answered with in_progress, because admin has already sent
+//    its streaming bytes. The query_qp that admin sends before them may be.
 //
 // Waits for the units that it stops and for what those wait for (cq, place_done), and for host_if
 // to purge. qp_event collects events meanwhile.

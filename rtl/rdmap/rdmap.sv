@@ -17,8 +17,8 @@
 // Waits: see rdmap_core. Receive waits for transmit only while errors are queued for ddp, and ddp
 // always takes a Terminate.
 // Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
-// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_local, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
-// rdmap_ack, rdmap_room.
+// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_local, rdmap_resp (in it rdmap_read, rdmap_atomic),
+// rdmap_term, rdmap_ack, rdmap_room.
 // Decision: docs/decisions/0009-rdmap-pipeline.md. Model: model/rdmap/rdmap.hpp.
 // Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"

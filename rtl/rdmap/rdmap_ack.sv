@@ -2,8 +2,8 @@
 //
 //   ctl --> rdmap_core --done--> half_close: at once
 //    |                     \---> start, stop: when everything inside at that time has drained
-//    \---> sync: when WQEs, results of atomics and requests to our own table have drained (rdmap_core does
-//          not get the order)
+//    \---> sync: when WQEs, results of atomics and requests to our own table have drained
+//          (rdmap_core does not get the order)
 //
 // Paths that start and stop drain:
 //
@@ -11,7 +11,7 @@
 //   request served --> leaves rdmap_read, response --> to rdmap_tx --> sent by rdmap_tx
 //   error decided  --> leaves rdmap_term, Terminate --> sent by rdmap_tx
 //   result of an atomic --> stored, and taken by qp
-//   local request (after its WQE has left) --> done, and taken by qp
+//   WQE at the port --> request to our own table --> done, and taken by qp
 //   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> sent by rdmap_tx
 //
 // 1. A counter per path is enough, because each path except the last keeps its order. The counter
@@ -41,7 +41,7 @@ module rdmap_ack (
   input  logic drains_i,                 // it is a start or stop
   input  logic [15:0] qpn_i,
   // A bit each for WQE, request, response, error, Terminate, result, response of an atomic,
-  // response in rdmap_tx, request to our own table. in_i: one has entered; out_i: one has left.
+  // response in rdmap_tx, request to our own table. in_i: one enters; out_i: one leaves.
   input  logic [8:0] in_i,
   input  logic [8:0] out_i,
   // from and to rdmap_atomic

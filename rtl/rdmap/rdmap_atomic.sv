@@ -174,7 +174,7 @@ module rdmap_atomic #(
     end else if (rsp_valid && !is_result && msg_room && !failing_q && op_q != OpRsp) begin
       op_d  = OpRsp;
       qpn_d = rsp.qpn;
-    // A check of the ring fits between two asks.
+    // Two polls of rdmap_ack never follow directly, so that a check of the ring fits between them.
     end else if (ask_i && deads == '0 && ins == '0 && fetcheds == '0 && op_q != OpAsk) begin
       op_d  = OpAsk;
       qpn_d = ask_qpn_i;
@@ -444,8 +444,8 @@ module rdmap_atomic #(
   `RNIC_STREAM_STABLE(FailStable_A, fail_valid_o, fail_ready_i, fail_o)
 
 `ifdef FORMAL
-  // Proof rtl/formal/rdmap_atomic_fv.sv, for any QP f_qpn. f_unfetched_q, f_dead_q and f_busy_q count
-  // the operations independently; the table, and the state that is read from it, agree with them.
+  // Proof rtl/formal/rdmap_atomic_fv.sv, for any QP f_qpn. f_unfetched_q, f_dead_q and f_busy_q
+  // count the operations independently; the table, and the state read from it, agree with them.
   (* anyconst *) logic [QpW-1:0] f_qpn;
   logic [$bits(state)-1:0] f_word;
   logic [8:0]  f_unfetched_q;
@@ -476,8 +476,8 @@ module rdmap_atomic #(
   `RNIC_ASSERT(Clearing_A, !clear_busy || op_q == OpNone)
   `RNIC_ASSERT(Table_A, (f_cleared_q ? f_word : '0) == {f_unfetched_q, f_dead_q, f_busy_q})
   `RNIC_ASSERT(State_A, !f_here || state == {f_unfetched_q, f_dead_q, f_busy_q})
-  // A request enters u_out only when its QP has no unfetched Read Response, the placements before it
-  // are done, and the QP is not dead.
+  // A request enters u_out only when its QP has no unfetched Read Response, the placements before
+  // it are done, and the QP is not dead.
   `RNIC_ASSERT(Turn_A, !(goes && f_here) || f_unfetched_q == '0)
   `RNIC_ASSERT(Watermark_A, !goes || f_placed_q >= item.watermark)
   `RNIC_ASSERT(NotDead_A, !(goes && f_here && op_q == OpLook) || !f_dead_q)

@@ -16,7 +16,7 @@
 //    reads them. The exception is a request's watermark: `decide` writes it, and it is forwarded
 //    from `decide` to `entry`.
 // 4. A peer's Terminate stays in `row` for one cycle per outstanding request. No operation is
-//    picked until it has left `row` (AloneInRow_A).
+//    picked until the Terminate leaves `row` (AloneInRow_A).
 //
 // Latency: 4 cycles from pick to decide (table read, row, ORD and IRD read, their output register).
 // Throughput: 1 operation per cycle.
@@ -165,7 +165,7 @@ module rdmap_core #(
   rdmap_room #(.Depth(QueueDepth)) u_sq_room (
     .clk_i, .rst_ni, .take_i(wqe_ready_o), .back_i(1'b0), .left_i(sq_left_i), .room_o(sq_room)
   );
-  // A segment that may be a Terminate. No other operation is picked until it has left stage `row`.
+  // A segment that may be a Terminate: no other operation is picked until it leaves stage `row`.
   logic pick_term, r_alone_q, a_alone_q;
   assign pick_term = seg_ready_o && !seg_i.head[7] && seg_i.head[11:8] == 4'h7;
   always_ff @(posedge clk_i) begin

@@ -38,8 +38,8 @@ module rdmap_local (
 );
   logic back_valid, back_ready, fails;
   iwarp_pkg::sq_local_done_t back;
-  // A QP has one registration or bind at a time, so those that wait hold no other QP's messages;
-  // many invalidations behind one may.
+  // A QP has at most one registration or bind outstanding, so these do not fill the queue.
+  // Invalidations queued after one may; then rdmap_tx stalls for all QPs.
   stream_fifo #(.Width(iwarp_pkg::SqLocalWidth), .Depth(rnic_pkg::NumQps)) u_out (
     .clk_i, .rst_ni, .valid_i(local_valid_i), .ready_o(local_ready_o), .data_i(local_i),
     .valid_o(sq_local_valid_o), .ready_i(sq_local_ready_i), .data_o(sq_local_o), .count_o()

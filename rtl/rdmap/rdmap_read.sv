@@ -8,7 +8,7 @@
 //
 // 1. Requests are checked and answered in arrival order, so those of a QP keep their order.
 // 2. The STag is checked over the whole source. A Read of size 0 is not checked (RFC 5040 5.2.1); a
-//    Flush of length 0 is checked (A-22). A Flush needs the right of each state that it asks for,
+//    Flush of length 0 is checked (A-22). A Flush needs the right of each state that it requests,
 //    and no other right (A-06, A-25).
 // 3. A request whose QP stops or fails is dead: its response from tpt is awaited and dropped.
 // 4. After a failed check, no further response begins until rdmap_core has decided the fault. So
@@ -31,7 +31,7 @@ module rdmap_read #(
   // from rdmap_resp, which has reserved room
   input  logic head_valid_i,
   input  logic [HeadW-1:0] head_i,
-  output logic left_o,                     // a request has left the ring
+  output logic left_o,                     // a request leaves the ring
   // from rdmap_core: this QP has stopped or failed
   input  logic dead_i,
   input  logic [15:0] dead_qpn_i,

@@ -1,9 +1,9 @@
 // rdmap_tx: merges the messages of send queue, responder and Terminate into one stream for ddp.
 //
 //   send queue: with the WQE's body, own bytes, dropped --+
-//   response, one beat                                    +--> [ round robin ] --> tx_message(_hdr),
-//                                                         |                        rdmap_local
-//   Terminate, one beat                                   +
+//   response, one beat -----------------------------------+--> [ round robin ] --+--> tx_message,
+//   Terminate, one beat ----------------------------------+                      |    its header
+//                                                                                +--> rdmap_local
 //
 // A message's header is sent first, then its beats. The next message is picked with the last beat.
 // Latency: 1 cycle.

@@ -1,6 +1,6 @@
 // rdmap_wqe: splits the bodies of WQEs. A request on QN 1, or to our own table (local invalidation,
-// fast registration), gives rdmap_core its sink (a Read's first SGE) and its operands, zero where it
-// has none. Every other WQE gives rdmap_tx its beats.
+// fast registration, bind), gives rdmap_core its sink (a Read's first SGE) and its operands; absent
+// ones are zero. Every other WQE gives rdmap_tx its beats.
 //
 //   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
 //             +--> [ kinds ] --> a request? --------+--body---> rdmap_core

@@ -1,17 +1,20 @@
-// stream_stall: holds a valid/ready stream back at random. Simulation alone: no build but `stall` (+define+RNIC_STALL)
-// contains it, on both sides of every cell of rtl/lib through which streams pass (rnic_stall.svh).
+// stream_stall: blocks a valid/ready stream at random. For simulation: only the build `stall`
+// (+define+RNIC_STALL) contains it, on both sides of every cell of rtl/lib that passes a stream
+// (rnic_stall.svh).
 //
 //   valid_i --> [ & !hold ] --> valid_o       hold is drawn each cycle
 //   ready_o <-- [ & !hold ] <-- ready_i
 //
-// 1. Input 0, at a cell's output: valid_o that was high and not taken stays high (Kept_A).
-// 2. Input 1, at a cell's input: ready_o that was high stays high until a word comes, while the cell has room: a producer may
-//    look at ready_o first and offer its one word a few cycles later.
-// 3. Off: the producer counts the room itself and never looks at ready_o: nothing is held back.
+// 1. Input 0, at a cell's output: valid_o that was high and not accepted stays high (Kept_A).
+// 2. Input 1, at a cell's input: ready_o that was high stays high until a word comes, while the
+//    cell has room: a producer may check ready_o first and offer its one word a few cycles later.
+// 3. Off: the producer has reserved room and does not read ready_o, so nothing is blocked.
 //
-// The draw is a hash of this cycle's noise, which the simulator writes before each edge, and the number of this instance. The mood,
-// which it writes every few hundred cycles, holds one instance of eight back 95 % of the time, one not at all, the others at the rate:
-// a queue fills only if its consumer is held for long. Combinational from each side to the other.
+// hold is a hash of noise, which the simulator writes before each edge, and the instance's number.
+// mood, which the simulator writes every few hundred cycles, selects how often an instance blocks:
+// one of eight 95 % of the time (Often), one of eight never, the others at the rate. So a queue
+// also fills, which needs a consumer that is blocked for long.
+// Combinational from each side to the other.
 `include "rnic_assert.svh"
 
 module stream_stall #(

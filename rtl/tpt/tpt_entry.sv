@@ -8,8 +8,9 @@
 //
 // Invariants:
 //  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
-//     bounds), in 65-bit arithmetic. An invalidation has no bounds; by the peer (rights), it needs an STag that is
-//     bound. A window is no local key; its own QP may invalidate it.
+//     bounds), in 65-bit arithmetic. An invalidation is not checked against bounds. An invalidation
+//     by the peer (it has rights) needs a bound STag. A window is refused as a local key (client
+//     2), but its own QP may invalidate it.
 //  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
 //     carries the epoch in which the entry was closed, or an earlier one.
 //  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read

@@ -10,11 +10,11 @@
 //                                           +--> open, give up --> tpt_update -+
 //
 // 1. A claimed entry is closed, and no command, invalidation or registration changes it: its page
-//    list may be written. So what fails later leaves the entry as it was, closed and free.
+//    list may be written. So a later failure leaves the entry as it was, closed and free.
 // 2. The lists of up to Jobs registrations are read at a time; data comes in their order.
-// 3. All data of a list is taken, whatever fails.
-// 4. A claim or a bind that finds its entry closed but not drained is repeated. What it waits for,
-//    extents in flight, waits for nothing here.
+// 3. All data of a list is accepted, also after a failure.
+// 4. A claim or a bind that finds its entry closed but not drained is repeated. It waits for
+//    extents in flight, and those wait for nothing here.
 // Latency: 4 cycles to the claim, which takes 11, or the bind, which takes 21. Throughput: a
 // registration every 17 cycles of tpt_update; 8 page-list entries every 9 cycles.
 // Waits for tpt_update, for its reads, and for rdmap.
@@ -43,7 +43,7 @@ module tpt_register #(
   input  logic inv_done_valid_i,
   output logic inv_done_ready_o,
   input  iwarp_pkg::sq_local_done_t inv_done_i,
-  // registrations: each answered before the next is taken
+  // registrations and binds: at most one is outstanding
   output logic reg_valid_o,
   input  logic reg_ready_i,
   output logic [1:0] reg_op_o,             // 0 bind, 1 claim, 2 open, 3 give up
@@ -84,13 +84,13 @@ module tpt_register #(
     StSum,       // the reach of the pages, and the end of the bytes
     StJudge,
     StClaim,     // offers the claim
-    StClaimed,   // waits for its answer
+    StClaimed,   // waits for the response
     StRead,      // requests the list, a piece at a time
     StReply      // bound, or refused
   } front_e;
   front_e front_d, front_q;
 
-  logic back_asked_q, end_valid;  // the request that tpt_update answers is one of the back
+  logic back_asked_q, end_valid;  // the outstanding request is one of the back
   iwarp_pkg::sq_local_t     head_q;
   iwarp_pkg::reg_operands_t operands;
   iwarp_pkg::bind_operands_t binding;
@@ -196,12 +196,12 @@ module tpt_register #(
     BackBeat,
     BackWrite,   // one entry of the beat per cycle
     BackEnd,     // offers open or give up
-    BackEnded,   // waits for its answer
+    BackEnded,   // waits for the response
     BackDone
   } back_e;
   back_e back_d, back_q;
 
-  logic [PblW:0]    pieces_q;      // of the list, that have not come
+  logic [PblW:0]    pieces_q;      // of the list, not received
   logic [PblW-1:0]  entry_q;
   logic [511:0]     beat_q;
   logic [3:0]       entries_q;     // left in the beat

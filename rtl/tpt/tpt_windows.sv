@@ -5,8 +5,8 @@
 //   found (another entry)      --> word -+--> unbound: region's word - 1
 //                                        +--> has_windows
 //
-// 1. Only tpt_update changes the table, one operation at a time; so no word is read while it is
-//    changed. An operation that binds or unbinds ends with done_o.
+// 1. Only tpt_update changes the table, one operation at a time (OneAtATime_A). So no word is read
+//    while it is changed. An operation that binds or unbinds ends with done_o.
 // 2. A window's word is that of its last bind. tpt_update unbinds only a window that is open.
 // 3. An entry that is created has no windows: its word is cleared.
 // Latency: has_windows_o 1 cycle after found. done_o 1 cycle after bind_i, 2 after unbind_i.
