@@ -1,4 +1,3 @@
-  `RNIC_ASSERT(NoteNear_A, !note_valid || oldest == epoch_q[1:0] || oldest == epoch_q[1:0] - 2'd1)
 // tpt_flight: counts the accesses in flight in two epochs, so that tpt_update knows when none of
 // those that saw an entry open is left; and holds the invalidations that wait for that.
 //
@@ -132,6 +131,7 @@ module tpt_flight #(
   assign pop          = ripe_q && done_ready_i;
   assign done_valid_o = ripe_q;
   `RNIC_ASSERT(RipeStays_A, !ripe_q || ripe)
+  `RNIC_ASSERT(NoteNear_A, !note_valid || oldest == epoch_q[1:0] || oldest == epoch_q[1:0] - 2'd1)
 
   // --- the epoch
   logic turn, turn_due_q, current_q, before_q;   // what was judged is the current epoch, the one before
