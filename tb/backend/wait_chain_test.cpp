@@ -1,5 +1,5 @@
-// rtl_wait_chain on a leaf that is stuck, each time for one known reason. The report must name the
-// leaf, its state, the full queue and the stalled stream, and nothing else.
+// rtl_wait_chain on a leaf that is blocked for one known reason. The report must name the leaf, its
+// state, the full queue and the stalled stream, and nothing else.
 #include <VTxSegment.h>
 #include <gmock/gmock.h>
 #include <verilated_fst_c.h>
@@ -79,7 +79,7 @@ TEST_F(WaitChain, SaysNothingOfAnIdleDevice) {
   EXPECT_THAT(lines(), IsEmpty());
 }
 
-/// The state machine waits for room in one of its own queues and drives no output valid.
+/// The state machine waits for room in a queue of the leaf and drives no output valid.
 TEST_F(WaitChain, NamesTheFullQueueThatALeafWaitsFor) {
   leaf.pins().sq_slot_free_ready_i = 0;
   for (const uint16_t qpn : {uint16_t{3}, uint16_t{4}}) leaf.segment(qpn);

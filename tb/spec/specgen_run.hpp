@@ -1,5 +1,5 @@
-// The fixture of specgen's tests: runs it on a folder of its own, with the sample or with files
-// that a test writes.
+// The fixture of specgen's tests: runs it on a temporary folder, with the sample or with files that
+// a test writes.
 #pragma once
 
 #include <gmock/gmock.h>

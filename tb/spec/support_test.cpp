@@ -1,5 +1,5 @@
 // The bench framework on a module that echoes its inputs, and on a model of it: one typed suite, as
-// the units have.
+// in the benches of units.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 

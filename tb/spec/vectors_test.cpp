@@ -1,6 +1,5 @@
 // Hand-typed bytes against the generated structs, so that a mistake in docs/spec cannot agree with
-// itself. The FPDUs are the golden vectors of the requirements, section 12, without their length
-// and CRC. The entry is typed from its table.
+// itself. The bytes are the headers of the golden FPDUs (requirements, section 12).
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The base of rnic-sim's commands: child processes, device kinds, reports, failures that reproduce
-// themselves.
+// The base of rnic-sim's commands: child processes, device kinds, reports, the command that
+// reproduces a failure.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

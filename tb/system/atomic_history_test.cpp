@@ -24,7 +24,7 @@ constexpr uint64_t kTarget = 0x10000000, kSecond = 4 * kTarget;  // addresses of
 constexpr uint32_t kAccess = Host::kAll | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr uint64_t kOnes = ~uint64_t{0};
 constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // around the words, and in sinks
-/// Words: neighbours, in one cache line, in two pages.
+/// Offsets of the words: two in one cache line, two on either side of a page boundary.
 constexpr std::array<uint64_t, 4> kWords{0x40, 0x48, 0xff8, 0x1000};
 constexpr uint64_t kNoiseAt = 0x2000, kNoise = 0x1000;  // for Writes and Reads between the atomics
 constexpr uint64_t kMemory = kNoiseAt + kNoise;

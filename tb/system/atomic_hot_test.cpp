@@ -1,6 +1,6 @@
 // A word that many QPs change delays no other QP: a QP that only Reads keeps its rate beside 63
-// QPs whose FetchAdds all wait for one address. RFC 7306 5.1; docs/decisions, unit atomic. tb/atomic
-// checks that requests for other words pass those that wait.
+// QPs whose FetchAdds all wait for one address. RFC 7306 5.1; decision 12. tb/atomic checks that
+// requests for other words pass those that wait.
 #include <fmt/format.h>
 
 #include "base/bytes.hpp"

@@ -499,9 +499,9 @@ TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
   }
 }
 
-/// Rows Flush: while the host does not complete a Flush's read-back, an Atomic Write after it
-/// stores nothing and a FetchAdd reads nothing; their responses follow the Flush's. (Their store may
-/// precede the Flush's response at the LLP: that waits in mpa and llp_if, and is final before.)
+/// Rows Flush: while the host does not complete a Flush's read-back, a later Atomic Write stores
+/// nothing and a later FetchAdd reads nothing. Their responses follow the Flush's. (Their store may
+/// precede the Flush's response at the LLP port: that response then waits in mpa or llp_if.)
 TEST_P(AtomicTest, FollowsTheResponseOfAFlush) {
   constexpr uint64_t kWord = 4096, kNew = 0x1234567812345678;
   for (const bool adds : {false, true}) {

@@ -235,8 +235,7 @@ TEST_P(BadInput, PayloadOfReadResponsePoisoned) {
   });
 }
 
-/// A receive that cannot be fetched is a local error (0/0/00), and completes with a status of its
-/// own.
+/// A receive that cannot be fetched is a local error (0/0/00), and completes with fatal_err.
 TEST_P(BadInput, RqFetchPoisoned) {
   in_child([this] {
     run({.client =
@@ -292,8 +291,8 @@ TEST_P(BadInput, AdminRingPoisoned) {
   });
 }
 
-/// Doorbells of another page, of absent objects, or with an index behind or too far ahead: counted,
-/// without effect.
+/// Doorbells of another page, of absent objects, with an index too far ahead, or at a reserved
+/// offset: counted as dropped, without effect.
 TEST_P(BadInput, DoorbellOfAnotherPage) {
   in_child([this] {
     World w({.kind = GetParam()});

@@ -654,8 +654,8 @@ TEST_F(Cli, WhatIsNoJsonIsToldWithItsPlaceAndWhy) {
   }
 }
 
-// Of two values of one name, one would be ignored. In two objects, and in text, a name may be
-// repeated.
+// If one object repeats a name, one of the values would be ignored. Two objects may have the same
+// name, and text may repeat it.
 TEST_F(Cli, KeyThatIsSaidTwiceIsRefusedWithItsLines) {
   const std::string unit = R"({"n": 0, "from": "initiator", "kind": "mpa", "hex": "00"})";
   for (const auto& [command, text, says] :
@@ -714,8 +714,8 @@ TEST_F(Cli, FilesOfARun) {
   EXPECT_NE(text_of(file("t")).find("payload"), std::string::npos);
 }
 
-// Compares by name, each with the JSON of the same run; no two of these figures are alike. One of
-// the runs fails.
+// Compares each column with the JSON field of the same name and run. No two of these figures are
+// equal, so that swapped columns show. One of the runs fails.
 TEST_F(Cli, ColumnsOfTheCsvAreTheFieldsOfTheJson) {
   for (const auto& [arguments, status] :
        {std::pair{"run write_bw --set count=100 --set size=4096 --seed 7", 0},
@@ -1063,7 +1063,7 @@ TEST_F(Cli, CrashRefusesWhatItCannotDo) {
   EXPECT_FALSE(fs::exists(file("p")));
 }
 
-// A table of zeros, and of a latency program with the columns of the others, would be no result.
+// A run that measured nothing prints no table: a table of zeros would look like a result.
 TEST_F(Cli, RunThatEndsBeforeItsWindowHasNoTable) {
   const Told t = run("run write_lat --set timeout_us=1 --set count=2");
   EXPECT_EQ(t.status, 3) << t.err;
@@ -1122,7 +1122,7 @@ TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
   ASSERT_TRUE(again.starts_with("reproduce: rnic-sim regress ")) << t.err;
   EXPECT_NE(
       run(again.substr(std::string("reproduce: rnic-sim ").size()) + " --set shrink=0").status,
-      0);  // 3 if less of the plan only hangs
+      0);  // 1, or 3 if the smaller plan hangs
 }
 
 // The shell limits the address space to 8 GB.
@@ -1133,7 +1133,7 @@ TEST_F(Cli, MemoryThatTheMachineDoesNotGiveIsStatusFour) {
             "rnic-sim: host memory of 65536 MiB (arena_mib): mmap: Cannot allocate memory\n");
 }
 
-// Every kind of output reports the error, and only then: /dev/full accepts no byte.
+// /dev/full accepts no byte: every kind of output reports the error. A lost standard error is none.
 TEST_F(Cli, OutputThatCannotBeWrittenToItsEndIsStatusFour) {
   for (const auto& [arguments, says] :
        {std::pair{"run write_lat --set count=4 --json /dev/full",

@@ -80,7 +80,7 @@ struct Narrow {
 };
 class CountStalled : public testing::TestWithParam<Narrow> {};
 
-// Headers and beats, both directions.
+// Traffic in both directions stalls streams of headers and of beats.
 TEST_P(CountStalled, IsTheCyclesInWhichAnOutputWaits) {
   tb::in_child([] {
     std::array<Stalls, 2> seen;

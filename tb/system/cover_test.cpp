@@ -50,7 +50,7 @@ void random_programs(uint64_t seed, uint32_t ops) {
   EXPECT_EQ(app::run_regression(r), app::kGood);
 }
 
-/// Requests with one doorbell, the first of them wrong: its key, or the PCIe completion of its
+/// Requests with one doorbell. The first one fails by its key, or by the PCIe completion of its
 /// payload read.
 void wrong_with_others_behind(bool key, uint64_t seed) {
   in_child([=] {
@@ -99,8 +99,8 @@ void wrong_with_others_behind(bool key, uint64_t seed) {
   });
 }
 
-/// A Send with Invalidate while payload reads are in flight, so that its report is held; Sends of its
-/// QP and of another one follow.
+/// A Send with Invalidate while payload reads are in flight, so that `ddp` must hold its report.
+/// Sends of its QP and of another one follow.
 void invalidation_with_others_behind(uint64_t seed) {
   in_child([=] {
     World w({.kind = {"rtl_stall", "model"}, .settings = {"stall_percent=5"}, .seed = seed});
@@ -154,7 +154,7 @@ void invalidation_with_others_behind(uint64_t seed) {
 }
 
 /// Three QPs on one SRQ: a message that never ends, a Send with Invalidate of an STag that does not
-/// exist, and messages that take the receives as fast as they come.
+/// exist, and Sends that take receives back to back.
 void shared_receives(uint64_t seed) {
   in_child([=] {
     World w(

@@ -1,5 +1,5 @@
-// Power failures: a real cut leaves what the journal predicts, safe methods lose nothing, the
-// unsafe one does; and rnic-sim's report.
+// Power failures: a real cut leaves what the journal predicts; safe methods lose no acknowledged
+// record, the two unsafe ones do. Also rnic-sim's report.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ class Crash : public testing::TestWithParam<std::tuple<const char*, const char*,
 };
 
 // Random instants for each method and domain, in the part of the run in which records arrive: 25 on
-// the model, 4 on the RTL, where a run takes two seconds. In all 250 and 16. With an unsafe method
-// a cut loses the records that the journal predicts, and those acknowledged later.
+// the model (250 in all), 4 on the RTL (16 in all), where a run takes two seconds. With an unsafe
+// method a cut loses the records that the journal predicts, and those acknowledged later.
 TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
   const std::vector<std::string> settings{"count=40", "qps=2", "depth=6", "size=200",
                                           "llp_timeout_us=60"};
@@ -80,7 +80,8 @@ TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
 }
 
 TEST_P(Crash, EveryEventOfARun) {
-  // One QP, so that no response of another QP is masked when a response has been sent.
+  // One QP: `ResponseTimes` takes the last frame that arrived before the acknowledgement for the
+  // response. With several QPs it may be a later frame of another one.
   const bool is_one = method() == "flush_without_last";
   RunRequest r = made({is_one ? "count=400" : "count=100", is_one ? "qps=1" : "qps=4", "depth=8",
                        "link_delay_ns=1000"});
@@ -111,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, Crash,
                          testing::Combine(testing::Values("write_only", "read", "send", "flush"),
                                           testing::Values("eadr", "adr"), testing::Values("model")),
                          name_of);
-// The domain is the platform's: one of them shows what the RTL does.
+// The domain is a property of the platform, so the RTL runs with one of them.
 INSTANTIATE_TEST_SUITE_P(Rtl, Crash,
                          testing::Combine(testing::Values("write_only", "read", "send", "flush"),
                                           testing::Values("adr"), testing::Values("rtl")),

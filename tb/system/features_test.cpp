@@ -175,8 +175,8 @@ TEST_P(Features, PagesOfTwoMebibytes) {
           key = r.mr.rkey();
           Endpoint& e = h.endpoint();
           const uint64_t second = kAt - 2 * kBytes;
-          // Apart from the bytes that are Read: a Send may be placed before an earlier Read is
-          // answered.
+          // The receive avoids the bytes that are Read: a Send may be placed before an earlier Read
+          // is answered.
           constexpr uint64_t kThird = kPage + 4 * kBytes;
           const Sge sges[] = {r.sge(second, 20'000), r.sge(kThird, kBytes - 20'000)};
           (void)e.receive(sges);
@@ -271,7 +271,7 @@ TEST_P(Features, CompletionQueueOverruns) {
 TEST_P(Features, SolicitedAlone) {
   in_child([this] {
     World w = make();
-    int asked = 0;  // Sends requested by the server; whether each is solicited
+    int asked = 0;  // Sends that the server has requested
     static constexpr bool kSolicited[] = {false, false, true, true};
     w.run(
         [&](Host& h) {

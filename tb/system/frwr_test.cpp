@@ -1,6 +1,6 @@
 // Fast registration from end to end: memory that the send queue registers is written and read by
-// the peer, is invalidated and registered again; what is refused, and what a refusal leaves behind.
-// Decision 14; architecture 6.
+// the peer, invalidated, and registered again. Also: refused registrations, and the state after a
+// refusal. Decision 14; architecture 6.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -47,8 +47,8 @@ class FrwrTest : public KeyTest {
   static Endpoint& privileged(Host& h) { return h.endpoint(Host::kCap, false, true); }
 };
 
-/// One post: the registration, and the Send that tells the key. The peer writes all bytes and gives
-/// the key back; nothing else is touched.
+/// One post: the registration, and the Send that carries the key. The peer writes all bytes and
+/// invalidates the key; no other byte changes.
 TEST_P(FrwrTest, RegistersAndIsWritten) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -93,8 +93,9 @@ TEST_P(FrwrTest, RegistersAndIsWritten) {
   });
 }
 
-/// Read by the peer, and by the client's own Send behind the registration in the same post: its
-/// local key is checked only when the registration is complete. Open at the end: dereg closes it.
+/// The region is read by the peer, and by the client's Send after the registration in the same
+/// post: the Send's local key is checked only when the registration is complete. The region is open
+/// at the end: dereg closes it.
 TEST_P(FrwrTest, RegistersAndIsRead) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -181,8 +182,8 @@ TEST_P(FrwrTest, ManyKeysInTurn) {
   });
 }
 
-/// One post invalidates the old key, registers the next one and tells it: no wait of the client in
-/// between. The registration waits until the entry has drained.
+/// One post invalidates the old key, registers the next one and sends it to the peer, without a
+/// wait of the client in between. The registration waits until the entry has drained.
 TEST_P(FrwrTest, InvalidatesAndRegistersInOnePost) {
   in_child([this] {
     constexpr unsigned kRounds = 8;
@@ -375,8 +376,8 @@ TEST_P(FrwrTest, RefusedRegistrations) {
   }
 }
 
-/// Two QPs register one region at once: one of them succeeds, whichever comes first. The region
-/// then is what that one registered.
+/// Two QPs register one region at once: the first succeeds, the other fails. The region then has
+/// the key of the first.
 TEST_P(FrwrTest, OneOfTwoAtOnce) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -435,7 +436,7 @@ TEST_P(FrwrTest, AnUnprivilegedQpMayNot) {
           const auto refused = e.qp.post_send(reg);
           ASSERT_TRUE(refused.error.has_value());
           EXPECT_EQ(refused.error->code, Errc::kInvalidArgument);
-          e.qp.core()->privileged = true;  // of the driver's record only
+          e.qp.core()->privileged = true;  // in the driver's record only
           ready = true;
           (void)e.post({reg, {.opcode = IBV_WR_SEND}});
           EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLocalCatastrophic));

@@ -126,7 +126,7 @@ TEST_P(Golden, SendWithInvalidateOfABoundStag) {
           EXPECT_EQ(e.done[1].wc_flags, uint32_t{IBV_WC_WITH_INV});
           EXPECT_EQ(e.done[1].invalidated_rkey, kStag);
           EXPECT_EQ(std::string(bytes.begin() + 0x308, bytes.begin() + 0x30d), "hello");
-          (void)e.qp.modify(IBV_QPS_ERR);  // the client sent no request, so it may not have ended
+          (void)e.qp.modify(IBV_QPS_ERR);  // flushes the third receive
           h.until_complete(e, "flush");
         },
         true);
@@ -165,7 +165,7 @@ TEST_P(Golden, ReadRequestAndResponse) {
         at += room;
       }
       EXPECT_EQ(at, 4096u);
-      (void)e.qp.modify(IBV_QPS_ERR);  // the client sent no request, so it may not have ended
+      (void)e.qp.modify(IBV_QPS_ERR);  // unless the client's Terminate already has
       h.until_complete(e, "flush");
     });
   });
@@ -185,12 +185,12 @@ TEST_P(Golden, ImmediateData) {
           EXPECT_EQ(e.done[2].imm, 0x0001020304050607u);
           EXPECT_EQ(e.done[2].byte_len, 0u);
           EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096);
-          (void)e.qp.modify(IBV_QPS_ERR);  // the client sent no request, so it may not have ended
+          (void)e.qp.modify(IBV_QPS_ERR);  // the client does not end the connection
         });
   });
 }
 
-/// A Send that ends as Immediate Data is none of the two: 0/2/07, and its receive is flushed.
+/// A Send whose last segment is Immediate Data is neither: 0/2/07, and its receive is flushed.
 TEST_P(Golden, ImmediateDataDoesNotEndASend) {
   in_child([this] {
     Bytes begin = untagged(0x3, 0, 1);

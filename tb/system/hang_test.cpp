@@ -111,8 +111,8 @@ class Hang : public testing::TestWithParam<Kinds> {
     }
     if (is_tandem()) r.says(kClient, "wants to send a segment and waits for llp_if's grant");
   }
-  /// The server's device accepts nothing: the data that the client has sent waits for it, and in
-  /// front of it.
+  /// The server's device accepts no record: the client's bytes wait in the client's LLP, and
+  /// records wait at the server's LLP port.
   void waits_for_the_server(const Report& r) const {
     lacks_credit(r);
     const std::string there = std::to_string(r.number[kServer]);
@@ -164,8 +164,8 @@ TEST_P(Hang, ReportNamesTheHostThatTakesNoWrites) {
            r.says(kServer, "place: ");
          } else {
            r.says(kServer, "dma_wr is offered by host_if and not taken by pcie");
-           // The same by leaf and queue, from the pins back to the pins; and the work request that
-           // started it.
+           // The same chain by leaf and queue, from pins to pins, and the work request that started
+           // it.
            r.says(kServer, " -dma_wr-> pins");
            r.says(kServer, "server: ddp.u_rx");
            r.says(kServer, " (full, ");

@@ -1,6 +1,6 @@
-// Immediate Data and Write with Immediate from end to end: bytes, completions, order, and exactly one
-// completion per request in every ending. RFC 7306 sections 3, 6, 7; ambiguity A-33. The errors of a
-// peer: terminate_test.
+// Immediate Data and Write with Immediate from end to end: bytes, completions, order, and exactly
+// one completion per request in every ending. RFC 7306 sections 3, 6, 7; ambiguity A-33. The errors
+// of a peer: terminate_test.
 #include <algorithm>
 #include <cstring>
 
@@ -70,7 +70,7 @@ class ImmediateTest : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// requirements.md section 10 has the FPDU of 0x0001020304050607 with MSN 3.
+/// Golden vector kImmediate (tb/vectors/golden.hpp): value 0x0001020304050607 with MSN 3.
 TEST_P(ImmediateTest, ItsBytesAreThoseOfTheText) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -97,7 +97,7 @@ TEST_P(ImmediateTest, ItsBytesAreThoseOfTheText) {
     EXPECT_EQ(seen[1], fpdu(hex("4149 00000000 00000000 00000002 00000000 a0a1a2a3a4a5a6a7")));
     EXPECT_EQ(seen[2], fpdu(hex("4148 00000000 00000000 00000003 00000000 0001020304050607")));
     EXPECT_EQ(opcode_of(seen[3]), 0x0);
-    // imm_data 0x44332211 stands in memory as 11 22 33 44 on a little-endian host.
+    // The wire has the bytes of imm_data in memory order: 11 22 33 44 on a little-endian host.
     const uint32_t imm_data = 0x44332211;
     Bytes four(4);
     std::memcpy(four.data(), &imm_data, 4);
@@ -105,7 +105,8 @@ TEST_P(ImmediateTest, ItsBytesAreThoseOfTheText) {
   });
 }
 
-/// Each takes one receive and leaves its buffer alone. byte_len is that of the Write before it.
+/// Each Immediate takes one receive and leaves its buffer unchanged. byte_len is the length of the
+/// Write directly before it, else 0.
 TEST_P(ImmediateTest, CompletesAReceiveAndPlacesNothing) {
   in_child([this] {
     World w({.kind = GetParam(), .settings = {"mtu=576"}});
@@ -152,8 +153,8 @@ TEST_P(ImmediateTest, CompletesAReceiveAndPlacesNothing) {
   });
 }
 
-/// The receive of a Write with Immediate completes after its bytes are visible (RFC 7306 section 7).
-/// The client waits for the check before it overwrites them.
+/// The receive of a Write with Immediate completes after its bytes are visible (RFC 7306 section
+/// 7). The client waits for the check before it overwrites them.
 TEST_P(ImmediateTest, ComesAfterTheBytesOfItsWrite) {
   in_child([this] {
     World w({.kind = GetParam(), .settings = {"pcie_posted_hold_ns=2000", "pcie_relaxed=0.5"}});

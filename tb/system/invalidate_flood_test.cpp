@@ -1,8 +1,8 @@
-// Revocation under load: on many QPs a peer floods a region with Writes and Reads, and goes on
-// after the region's STag was invalidated. Each of the four ways to invalidate it is used: by the
-// peer's Send with Invalidate, with and without SE, by a local invalidation, by dereg_mr. A region
-// that was reported as invalid is overwritten by its owner. From then on no byte may be placed in
-// it and no byte read from it. RFC 5040 sections 5.3, 8.1.1; R5040-5.3-15
+// Revocation under load: on many QPs a peer floods a region with Writes and Reads, and continues
+// after the region's STag was invalidated. Four methods of invalidation: the peer's Send with
+// Invalidate, with and without SE, a local invalidation, dereg_mr. The owner overwrites a region
+// that was reported as invalid. From then on no byte may be placed in it and no byte read from it.
+// RFC 5040 sections 5.3, 8.1.1; R5040-5.3-15
 #include <algorithm>
 
 #include "world.hpp"

@@ -1,5 +1,6 @@
-// Send with Invalidate from end to end: bytes, completions, keys that are gone afterwards, and keys
-// that the peer may not invalidate. RFC 5040 sections 4.1, 5.3, 7.2, 8.1.1; ambiguity A-14.
+// Send with Invalidate and local invalidation from end to end: bytes, completions, uses of
+// invalidated keys, and keys that may not be invalidated. RFC 5040 sections 4.1, 5.3, 7.2, 8.1.1;
+// ambiguity A-14.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -63,8 +64,8 @@ class InvalidateTest : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// Octets 2 to 5 of the header name the STag, in every segment. The completion comes after the
-/// bytes of the Writes before it, and names the key; from then on the key is gone.
+/// Octets 2 to 5 of the header name the STag, in every segment. The receive completes after the
+/// earlier Writes are placed, and its completion names the key. From then on the key is invalid.
 /// R5040-4.1-03, R5040-5.3-15
 TEST_P(InvalidateTest, WritesThenTheKeyIsGone) {
   in_child([this] {
@@ -123,14 +124,15 @@ TEST_P(InvalidateTest, WritesThenTheKeyIsGone) {
   });
 }
 
-/// What the peer may not invalidate: the Terminate, the receive that is not delivered, the key that
-/// is still good. R5040-5.3-16, R5040-7.2-04, R5040-8.1.1-01, R5040-8.1.1-07
+/// Keys that the peer may not invalidate: the device sends a Terminate and flushes the receive, and
+/// the regions can still be deregistered.
+/// R5040-5.3-16, R5040-7.2-04, R5040-8.1.1-01, R5040-8.1.1-07
 TEST_P(InvalidateTest, KeysThatThePeerMayNotInvalidate) {
   struct Case {
     const char* name;
     uint8_t type;
     Cause cause;
-    size_t key;  // below
+    size_t key;  // index in `keys`
   };
   const std::vector<Case> cases{{"unknown", 2, Cause::kRdmapInvStag, 0},
                                 {"shared by streams", 2, Cause::kRdmapInvStag, 1},
@@ -138,7 +140,7 @@ TEST_P(InvalidateTest, KeysThatThePeerMayNotInvalidate) {
                                 {"of another stream", 1, Cause::kRdmapInvProtected, 3},
                                 {"without the right", 1, Cause::kRdmapInvProtected, 4},
                                 {"of another PD", 1, Cause::kRdmapInvProtected, 5}};
-  // Each case with and without payload; on RTL that is not in tandem, which is slow, with one.
+  // Each case runs with and without payload; with plain RTL, which is slow, with one of the two.
   const bool both = name_of(GetParam()).find("rtl") == std::string::npos;
   for (const Case& c : cases) {
     for (const bool with_payload : {true, false}) {
@@ -201,8 +203,8 @@ TEST_P(InvalidateTest, KeysThatThePeerMayNotInvalidate) {
   }
 }
 
-/// Other QPs keep the device busy with Reads and Writes. Whenever the client is told that a key is
-/// invalidated, it overwrites the region: no byte of the peer comes after.
+/// Other QPs keep the device busy with Reads and Writes. The client overwrites a region when its
+/// key is reported as invalidated: no byte of the peer is placed after that.
 TEST_P(InvalidateTest, NothingIsPlacedAfterTheReport) {
   in_child([this] {
     constexpr unsigned kRounds = 12, kLoads = 2;
@@ -271,8 +273,8 @@ TEST_P(InvalidateTest, NothingIsPlacedAfterTheReport) {
   });
 }
 
-/// A local invalidation: its completion, the key that is gone for the peer and for ourselves, in
-/// order with a fence. A key that is not ours to invalidate fails the request.
+/// A local invalidation completes, with a fence after an earlier Read. From then on the peer cannot
+/// write through the key.
 TEST_P(InvalidateTest, OfOurOwnKeys) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -287,7 +289,7 @@ TEST_P(InvalidateTest, OfOurOwnKeys) {
             Region shared = h.region(8192, Host::kAll, kAt);
             Region lent = lend(h, e, kLend, kAt + 0x10000);
             fill(shared.buffer.bytes(), 5);
-            // A Read into the region, fenced off: it is placed before the key is closed.
+            // The fence: the Read into the region is placed before the key is closed.
             (void)e.read(shared.sge(0, 4000), sink_key, sink);
             (void)e.post({{.opcode = IBV_WR_LOCAL_INV,
                            .send_flags = IBV_SEND_FENCE,
@@ -326,8 +328,8 @@ TEST_P(InvalidateTest, OfOurOwnKeys) {
   });
 }
 
-/// Each fails its request with a local protection error, and so the QP: a key that does not exist,
-/// of another PD, bound to another QP, invalidated before. Its neighbours go on.
+/// A key that does not exist, is of another PD, is bound to another QP, or was invalidated before:
+/// its request fails with a local protection error, which ends the QP. Another QP continues.
 TEST_P(InvalidateTest, KeysThatWeMayNotInvalidate) {
   for (size_t which = 0; which < 4; ++which) {
     SCOPED_TRACE(which);
@@ -383,7 +385,8 @@ TEST_P(InvalidateTest, KeysThatWeMayNotInvalidate) {
   }
 }
 
-/// The driver's words: EINVAL without a QP, destroy() of the QP takes its regions along.
+/// The driver refuses a region with remote invalidation that has no QP, or a destroyed one. A QP
+/// that has a region can be destroyed.
 TEST_P(InvalidateTest, RegionsOfAQp) {
   in_child([this] {
     World w({.kind = GetParam()});

@@ -1,5 +1,5 @@
-// What tests of keys share: the client makes memory accessible, and its Send tells the key; the
-// server uses it and gives it back.
+// Fixture of the tests of keys: the client makes memory accessible and sends the key. The server
+// uses the key, then invalidates it or sends an answer.
 #pragma once
 
 #include "base/bytes.hpp"

@@ -1,7 +1,7 @@
 // The steps of docs/life-of-a-write.md, life-of-a-send.md, life-of-a-flush.md, life-of-an-atomic.md
-// and life-of-an-invalidation.md that are visible at the device's boundary happen in the page's order.
-// On RTL every stream that a step of the page names moves in that order. With a WQE fetched from
-// its ring, and with one that its doorbell carries.
+// and life-of-an-invalidation.md that are visible at the device's boundary happen in the page's
+// order. On RTL every stream that a step of the page names moves in that order. The WQE is fetched
+// from its ring, or pushed.
 #include <algorithm>
 #include <cstring>
 #include <fstream>

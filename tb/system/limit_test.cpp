@@ -1,5 +1,5 @@
-// What limits a run: docs/simulator.md, Limits. The named resource is checked by relaxing it: with
-// twice of it the rate rises; with twice of a resource that is little used it does not.
+// The limit of a run: docs/simulator.md, Limits. The test doubles resources: twice the named one
+// raises the rate, twice a little-used one does not.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -96,7 +96,7 @@ std::pair<std::string, Settings> draw(base::Rng& rng) {
   return d;
 }
 
-/// The settings with twice of a resource; nothing where no setting doubles it alone.
+/// The settings with twice of a resource; nullopt if no setting doubles only that resource.
 std::optional<Settings> relaxed(const std::string& resource, const Settings& s,
                                 const std::string& program) {
   Settings r = s;
@@ -165,9 +165,9 @@ TEST(Limit, TheNamedResourceLimits) {
                   text_of(program, settings).c_str(), m->by.c_str(), faster->rate / 1e6,
                   m->rate / 1e6, faster->by.c_str());
     }
-    // The least used rate that can be doubled.
+    // The first resource, by name, that is little used and can be doubled.
     for (const auto& [name, use] : m->uses) {
-      // link_gbps is both directions'.
+      // link_gbps sets both directions.
       const bool is_other_link = name.ends_with(" link") && m->by.ends_with(" link");
       if (is_window(name) || is_other_link || use > 0.4 || name == m->by) continue;
       const auto other = relaxed(name, settings, program);

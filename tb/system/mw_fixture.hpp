@@ -1,5 +1,5 @@
-// What the tests of memory windows share: a region without remote rights, and windows over a part
-// of it that neither begins nor ends at a page.
+// Fixture of the tests of memory windows: a region without remote rights, and windows over a part
+// of it that neither begins nor ends at a page boundary.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class MwTestBase : public KeyTest {
             .mw = &mw,
             .bind_info = info};
   }
-  /// The bytes that are not `key`'s pattern in the part, or not 3's beside it.
+  /// The number of bytes that differ from pattern `key` in the part, or from pattern 3 outside it.
   static uint64_t wrong_bytes(const Region& r, uint64_t key, uint64_t first = kFirst,
                               uint64_t length = kBytes) {
     const auto all = r.buffer.bytes();

@@ -1,5 +1,5 @@
-// Memory windows: what the peer may not do through one, the binds that the device refuses, and that
-// a refusal leaves window, region and other QPs as they were.
+// Memory windows: uses that the peer may not make, and binds that the device refuses. A refusal
+// leaves window, region and other QPs unchanged.
 #include "gen/queues.hpp"
 #include "mw_fixture.hpp"
 
@@ -11,7 +11,7 @@ using spec::Cause;
 
 class MwRefused : public MwTestBase {
  protected:
-  /// Two connections, of which the first fails. The second is still good at the end.
+  /// Two connections, of which the first fails. The second still works at the end.
   void serve_two(Host& h, const std::function<void(Endpoint&, const Region&)>& use = nullptr) {
     h.open();
     const Region data = h.region(4096);
@@ -280,8 +280,8 @@ TEST_P(MwRefused, Binds) {
   }
 }
 
-/// Without a change of the WQE: type 2 while it is bound, and a region that has meanwhile been
-/// invalidated. The window that was bound stays so, under its key: the peer writes through it.
+/// Binds that the driver posts and the device refuses: of a type 2 window that is bound, and to a
+/// region that was invalidated. The window stays bound under its key: the peer writes through it.
 TEST_P(MwRefused, LeavesTheBinding) {
   for (const bool is_bound : {true, false}) {
     SCOPED_TRACE(is_bound);
@@ -337,8 +337,8 @@ TEST_P(MwRefused, LeavesTheBinding) {
   }
 }
 
-/// local_inv of a region that has a window is refused, whatever the window's type and QP. Afterwards
-/// the region is open: another QP sends from it, and invalidates it when the window is gone.
+/// local_inv of a region that has a window is refused, whatever the window's type and QP. The
+/// region stays open: another QP sends from it, then invalidates the window and the region.
 TEST_P(MwRefused, InvalidationOfARegionWithWindows) {
   for (const MwType type : {IBV_MW_TYPE_1, IBV_MW_TYPE_2}) {
     SCOPED_TRACE(static_cast<unsigned>(type));
@@ -358,7 +358,7 @@ TEST_P(MwRefused, InvalidationOfARegionWithWindows) {
             h.until_complete(other, "a bind");
             expect_success(other);
             ready = true;
-            // Without the fence the Send would not wait, and reach the peer.
+            // Without the fence the Send would not wait, and would reach the peer.
             (void)e.post(
                 {local_inv(r.mr.rkey()), {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_FENCE}});
             expect_refused(h, e, IBV_WC_LOCAL_INV);

@@ -1,5 +1,5 @@
 // Memory windows from end to end: windows of both types are bound to parts of regions, used by the
-// peer, closed and bound again; regions that have windows; windows whose QP ends. What is refused:
+// peer, closed and bound again; regions that have windows; windows whose QP ends. Refusals:
 // mw_refused_test.cpp.
 #include "mw_fixture.hpp"
 
@@ -13,9 +13,10 @@ constexpr unsigned kRounds = 8;
 
 class MwTest : public MwTestBase {
  protected:
-  /// Of round `i`, in the region.
+  /// The offset of round `i`'s window in the region.
   static uint64_t first(unsigned i) { return kFirst + 8 * i; }
-  /// The server's part of a test in rounds: it writes through each key and gives it back.
+  /// The server's part of a test in rounds: it writes through each key, then sends a Send with
+  /// Invalidate or a Send.
   void serve(Host& h, bool invalidates) {
     h.open();
     Endpoint& e = h.endpoint();
@@ -34,8 +35,8 @@ class MwTest : public MwTestBase {
   }
 };
 
-/// One post: the bind, and the Send that tells the key. The peer writes the window and gives the
-/// key back; no other byte of the region changes. A window that is not bound holds no region.
+/// One post: the bind, and the Send that carries the key. The peer writes the window and
+/// invalidates the key; no other byte of the region changes. An unbound window blocks no dereg.
 TEST_P(MwTest, OfType2IsWrittenAndInvalidated) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -72,7 +73,7 @@ TEST_P(MwTest, OfType2IsWrittenAndInvalidated) {
   });
 }
 
-/// ibv_bind_mw: each bind takes the next key and closes the one before. Length 0 unbinds.
+/// ibv_bind_mw: each bind takes the next key and closes the previous one. Length 0 unbinds.
 TEST_P(MwTest, OfType1IsWrittenAndBoundAgain) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -111,7 +112,7 @@ TEST_P(MwTest, OfType1IsWrittenAndBoundAgain) {
   });
 }
 
-/// All rights of the peer through one window, whose addresses count from 0.
+/// The peer uses all remote rights through one window, whose addresses start at 0.
 TEST_P(MwTest, IsReadChangedAndFlushed) {
   in_child([this] {
     constexpr uint32_t kRights = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
@@ -163,8 +164,8 @@ TEST_P(MwTest, IsReadChangedAndFlushed) {
   });
 }
 
-/// One post of three requests: invalidate the old key, bind the window under the next key, tell the
-/// peer that key. The bind waits until nothing through the window is in flight.
+/// One post of three requests: invalidate the old key, bind the window under the next key, send
+/// that key to the peer. The bind waits until nothing through the window is in flight.
 TEST_P(MwTest, IsInvalidatedByItsOwnerAndBoundInOnePost) {
   for (const MwType type : {IBV_MW_TYPE_1, IBV_MW_TYPE_2}) {
     SCOPED_TRACE(static_cast<unsigned>(type));
@@ -203,7 +204,7 @@ TEST_P(MwTest, IsInvalidatedByItsOwnerAndBoundInOnePost) {
   }
 }
 
-/// The peer writes without pause. Once the bind under the next key is complete, no byte comes
+/// The peer writes without pause. Once the bind under the next key is complete, no byte is placed
 /// through the old one.
 TEST_P(MwTest, NothingIsPlacedAfterTheNextBind) {
   in_child([this] {
@@ -259,8 +260,8 @@ TEST_P(MwTest, NothingIsPlacedAfterTheNextBind) {
   });
 }
 
-/// EBUSY changes nothing: the peer still writes through the window, and the region is deregistered
-/// when the peer has invalidated it.
+/// EBUSY changes nothing: the peer still writes through the window. When the peer has invalidated
+/// the window, the region can be deregistered.
 TEST_P(MwTest, ARegionWithWindowsIsBusy) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -309,8 +310,8 @@ TEST_P(MwTest, ARegionWithWindowsIsBusy) {
   });
 }
 
-/// A window of type 2 ends with its QP, and so does a window of a region that does. One of type 1
-/// that this QP has bound is still good for another QP.
+/// A type 2 window ends with its QP, and any window ends with a region that is bound to the QP. A
+/// type 1 window of another region, bound by this QP, still works for another QP.
 TEST_P(MwTest, OfAQpThatIsDestroyed) {
   in_child([this] {
     World w({.kind = GetParam()});

@@ -1,5 +1,5 @@
-// Half of a push is discarded with its QP: the next owner of the number rings its queue itself, and
-// its first push carries its own bytes.
+// A half of a push is discarded with its QP. It does not ring for the next QP of that number, and
+// it does not pair with that QP's first push.
 #include <cstring>
 
 #include "base/bytes.hpp"
@@ -63,7 +63,7 @@ class PushLife : public testing::TestWithParam<Kinds> {
               post();
               e.qp.core()->state = IBV_QPS_INIT;
             } else {
-              h.rest(3 * kShortest);  // its lifetime is over: alone it would ring now
+              h.rest(3 * kShortest);  // a first half over age would count as a doorbell
             }
             h.connect(e);
             if (!id) post();

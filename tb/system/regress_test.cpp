@@ -66,8 +66,8 @@ std::vector<Case> cases() {
                            {"tandem", "tandem", 500, 30000, {"build=stall", "stall_percent=5"}},
                            {"tandem", "tandem", 500, 31000, {"build=stall", "stall_percent=20"}},
                            {"tandem", "tandem", 250, 32000, {"build=stall", "stall_percent=50"}},
-                           // A region goes while the follower still holds look-ups of a segment
-                           // that was refused.
+                           // A region is destroyed while the follower still holds lookups of a
+                           // refused segment.
                            {"rtl", "tandem", 250, 926639, {"build=stall", "stall_percent=65"}}};
   return all;
 }

@@ -1,5 +1,5 @@
-// Listings that say which regions and receives our device has, and what it does at the end: the
-// keys memory, receives and expect. Each listing is typed by hand. Each replay is a child process.
+// The keys memory, receives and expect of a listing: regions and receives of our device, and its
+// reaction at the end. Each listing is typed by hand. Each replay is a child process.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -148,7 +148,7 @@ TEST_P(ReplayMemory, AnStagOfAnotherConnectionDrawsTerminate) {
   expect_mismatch(s.play(GetParam()), "expects a close of our device; it was nothing");
 }
 
-/// A Write beyond the end, and messages after it, are not placed; what came before is.
+/// A Write beyond the end, and messages after it, are not placed; earlier messages are.
 TEST_P(ReplayMemory, AWriteOutOfBoundsDrawsTerminate) {
   Script s;
   s.peer(kWrite + kText).peer("c140 5a331400 000000000000103e" + kText).peer(kWrite + "65656565");
@@ -272,8 +272,8 @@ TEST(ReplayExpect, ACloseOfTheProgramIsAClose) {
   expect_mismatch(s.play("model"), "expects nothing of our device; it was a close");
 }
 
-/// An STag that the listing does not have as a region is unknown to the device, whatever keys the
-/// device has given out.
+/// An STag that the listing does not have as a region is unknown to the device, even if it equals
+/// an STag that the device allocated.
 TEST(ReplayExpect, AnUnlistedStagIsNeverAKeyOfTheDevice) {
   Script s;
   s.peer(kWrite + kText).key("memory", only_one(with(kRegion, {{"stag", 7}})));
@@ -301,7 +301,7 @@ std::string told(const std::string& listing) {
   return "nothing";
 }
 
-/// The refusal of a key that stands in lines 2 to 4 of a listing.
+/// The refusal of a key in lines 2 to 4 of a listing.
 std::string told_of(const std::string& key, const std::string& value) {
   Script s(2);
   s.peer(send(1)).peer("0143 00000000 00000000 00000002 00000000" + kText);

@@ -105,7 +105,7 @@ size_t receives_of(const Outcome& out) {
   return n;
 }
 
-/// All four Sends, two of which invalidate a region that siw has advertised.
+/// All six Sends, two of which invalidate a region that siw has advertised.
 TEST_P(ReplayOnBoth, SendsWithInvalidateArrive) {
   const Outcome out = replay_child(request(path_of("op-recv-sends"), "siw", GetParam()));
   EXPECT_EQ(out.status, kGood) << out.failure;

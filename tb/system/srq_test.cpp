@@ -1,6 +1,6 @@
 // Shared receive queues from end to end: several QPs take their receives from one, in order of
-// arrival; what happens when it is empty, when messages fail or never end, and at its limit. Every
-// receive completes exactly once (SharedReceives). Decision 16.
+// arrival. Also: an empty SRQ, messages that fail or never end, the limit. Every receive completes
+// exactly once (SharedReceives). Decision 16.
 #include <algorithm>
 #include <map>
 
@@ -73,8 +73,8 @@ class SrqTest : public KeyTest {
   }
 };
 
-/// Four QPs send messages of one and of several segments, with and without data behind a Write with
-/// Immediate. Each finds a receive of its own; those of a QP complete in order.
+/// Four QPs send messages of one and of several segments; every fourth message is a Write with
+/// Immediate. Each message takes one receive; those of a QP complete in order.
 TEST_P(SrqTest, ReceivesOfSeveralQps) {
   constexpr unsigned kQps = 4, kMessages = 12;
   constexpr uint64_t kTarget = 0x10000000;
@@ -147,8 +147,8 @@ TEST_P(SrqTest, ReceivesOfSeveralQps) {
   });
 }
 
-/// A message without a receive ends its own connection (1/2/02). The SRQ serves the others, also
-/// with receives that are posted later.
+/// A message that finds no receive ends only its own connection (1/2/02). The SRQ serves the
+/// others, also with receives that are posted later.
 TEST_P(SrqTest, IsEmptyForOneStreamAlone) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -186,7 +186,7 @@ TEST_P(SrqTest, IsEmptyForOneStreamAlone) {
   });
 }
 
-/// A peer that begins a message and falls silent keeps one receive. The ring is used up many times
+/// A peer that begins a message and falls silent occupies one receive. The ring wraps many times
 /// meanwhile, and the receive is flushed when its QP ends.
 TEST_P(SrqTest, AMessageThatNeverEndsHoldsOneReceive) {
   constexpr unsigned kRounds = 40;
@@ -243,8 +243,8 @@ TEST_P(SrqTest, AMessageThatNeverEndsHoldsOneReceive) {
   });
 }
 
-/// The second of six messages is too long. It completes with loc_len_err; those that had taken a
-/// receive behind it are flushed; the rest of the receives serve another QP.
+/// The second of six messages is too long. Its receive completes with loc_len_err. Receives that
+/// later messages have taken are flushed; the others serve another QP.
 TEST_P(SrqTest, AMessageThatIsTooLongLeavesTheOthersToOtherQps) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -320,7 +320,7 @@ TEST_P(SrqTest, ReachesItsLimitOnce) {
             EXPECT_EQ(event.type, IBV_EVENT_SRQ_LIMIT_REACHED);
             EXPECT_EQ(event.object, s.srq->srq.number());
             EXPECT_EQ(s.srq->srq.query().srq_limit, 0u);
-            EXPECT_EQ(arrived() + 1, messages);  // it comes with the take, before the completion
+            EXPECT_EQ(arrived() + 1, messages);  // the take raises it, before the completion
           };
           h.until("a message", [&] { return arrived() == 1; });
           EXPECT_TRUE(h.quiet());  // 7 are left
@@ -329,7 +329,7 @@ TEST_P(SrqTest, ReachesItsLimitOnce) {
           h.until("a message", [&] { return arrived() == 4; });
           EXPECT_TRUE(h.quiet());
           must(s.srq->srq.modify({.srq_limit = 8}), "modify_srq");
-          limit_event(5);  // it was below the limit before
+          limit_event(5);  // armed while below the limit: the next take raises it
           h.until("the last", [&] { return arrived() == 6; });
           EXPECT_TRUE(h.quiet());
           server_ends(h);
@@ -337,7 +337,7 @@ TEST_P(SrqTest, ReachesItsLimitOnce) {
   });
 }
 
-/// What the driver and the device refuse, on the device itself.
+/// Requests that the driver or the device refuses.
 TEST_P(SrqTest, Refusals) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -358,7 +358,7 @@ TEST_P(SrqTest, Refusals) {
           h.poll();
           EXPECT_TRUE(e.done.empty()) << "a QP that has taken nothing flushes nothing";
           must(s.srq->srq.destroy(), "destroy_srq");
-          // Its number is free again, and its ring is gone.
+          // The number and the ring of the SRQ are free again.
           for (unsigned i = 0; i < 2; ++i) {
             Slots again = slots(h, 4);
             again.post();

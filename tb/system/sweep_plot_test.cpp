@@ -66,7 +66,7 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// A run whose figures depend on its point alone. `fails`: the points without a result.
+/// A table whose figures depend only on the point. `fails`: the points without a result.
 Table table_of(const std::vector<Dimension>& dimensions, const std::vector<uint64_t>& fails = {}) {
   const Grid grid(dimensions);
   Table table("0123", grid);

@@ -114,7 +114,7 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Programs, TandemTest, testing::ValuesIn(cases()), name_of);
 
-// A driver program's error also reaches the model: a poisoned read ends both in the same way.
+// A poisoned read reaches RTL and model alike: the program fails, and the two do not differ.
 TEST(Tandem, FollowsAFailedRead) {
   RunRequest r;
   r.program = "write_bw";

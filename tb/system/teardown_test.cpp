@@ -145,9 +145,8 @@ TEST_P(Teardown, AbortInALargeTransfer) {
   }
 }
 
-/// A QP ends while the host's memory does not answer a read of its payload. The command is answered
-/// in_progress (decision 6) and given again: `admin` goes on fetching commands. Before, it fetched
-/// none until the read was answered.
+/// A QP ends while the host does not complete a read of its payload. The command is answered
+/// in_progress (decision 6) and the driver repeats it: `admin` continues to fetch commands.
 TEST_P(Teardown, AnEndThatWaitsForMemoryHoldsNoCommand) {
   in_child([this] {
     World w = make();
@@ -395,7 +394,7 @@ TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
   }
 }
 
-/// A QP that has ended accepts work and flushes it, also work that its doorbell carries.
+/// A QP that has ended accepts work and flushes it, also a pushed WQE.
 TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
   in_child([this] {
     World w = make();
@@ -431,7 +430,7 @@ TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
 TEST_P(Teardown, NothingLeavesBehindTheFin) {
   in_child([this] {
     World w = make();
-    constexpr uint32_t kOfSetUp = 1000;  // no FPDU: one needs credit for the largest
+    constexpr uint32_t kOfSetUp = 1000;  // less than the largest FPDU, so no FPDU gets credit
     uint32_t told = 0;
     bool is_open = false;
     uint64_t sink_at = 0;

@@ -1,7 +1,7 @@
-// --explain and --timeline, on model and RTL. The rows of --explain add up to the message's latency,
-// name the same places on both kinds, and agree with --stages. A timeline is read back: slices of a
-// track do not overlap, and every arrow starts and ends at one. docs/simulator.md, Timeline and
-// explain
+// --explain and --timeline, on model and RTL. The rows of --explain add up to the message's
+// latency, name the same units and links on both kinds, and agree with --stages. A timeline is read
+// back: slices of a track do not overlap, and every arrow starts and ends at one.
+// docs/simulator.md, Timeline and explain
 #include "run/timeline.hpp"
 
 #include <fmt/format.h>
@@ -266,7 +266,7 @@ TEST_P(TimelineTest, SlicesDoNotOverlapAndArrowsEndOnBothKinds) {
     EXPECT_GE(requests.size(), 9u) << kinds[k];
     EXPECT_GE(t.read.arrows.size(), requests.size()) << kinds[k];
     EXPECT_FALSE(t.json["timeline"].contains("lost_from_ns"));
-    // Post, doorbell, frame; then the placement or the CQE, if it has one of its own.
+    // Post, doorbell, frame; then the placement or the CQE, if the request has one.
     for (const auto& [id, arrows] : t.read.arrows) EXPECT_GE(arrows.size(), 3u) << id;
     EXPECT_FALSE(t.read.slices_of(1, "thread").empty());
   }

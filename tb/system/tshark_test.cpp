@@ -202,9 +202,9 @@ std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<P
         message(kServer, {.opcode = 3, .qn = 0, .msn = ++msn[kServer]}, p.size);
     }
   }
-  for (const Side side : {kClient, kServer})  // the last word: a Send with Solicited Event
+  for (const Side side : {kClient, kServer})  // control, the last message: a Send with SE
     message(side, {.opcode = 5, .qn = 0, .msn = ++msn[side]}, kControl);
-  // Then the receiver of Writes and Sends reports its measuring times: two words after two others.
+  // Then the receiver of Writes and Sends reports its window: kFrom and kTo of the credit line.
   if (program == "write_bw" || program == "send_bw")
     message(kServer,
             {.tagged = true,

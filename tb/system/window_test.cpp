@@ -1,5 +1,5 @@
 // A connection whose link window holds one FPDU stalls no other: the others run at their rate.
-// Architecture 5: no path may wait for a path behind it.
+// Architecture 5: a closed window of one connection blocks no other.
 #include <unistd.h>
 
 #include "world.hpp"
@@ -94,7 +94,7 @@ TEST_P(Window, OfOneFpduHoldsNobodyElse) {
   RecordProperty("wide_ns", std::to_string(wide.others / kNs));
   RecordProperty("narrow_ns", std::to_string(narrow.others / kNs));
   EXPECT_LT(narrow.narrow, wide.narrow) << "the window was not narrow";
-  // With the narrow connection held, the other two have the link for themselves.
+  // While the narrow connection waits for its window, the other two share the whole link.
   EXPECT_LT(narrow.others, wide.others);
 }
 

@@ -180,7 +180,7 @@ class Endpoint {
   friend class Host;
   void take(const verbs::Wc& wc);
   std::deque<uint64_t> sends_, receives_;  // not yet complete
-  SharedReceives* shared_ = nullptr;       // where its receives come from, if not its own
+  SharedReceives* shared_ = nullptr;       // its SRQ; null if it has a receive queue
   uint64_t next_ = 1;
   uint16_t number_ = 0;
 };
