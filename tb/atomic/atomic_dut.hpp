@@ -33,7 +33,7 @@ struct AtomicDut : RtlDut<V> {
 
   void restart(Pace p) override {
     RtlDut<V>::restart(p);
-    retired.stall(0);  // always ready, as the next three
+    retired.stall(0);  // `retired` never stalls; `dead` and `word_done` never idle
     dead.idle(0);
     word_done.idle(0);
     EXPECT_TRUE(this->run_until([&] { return this->top().ready_o != 0; }, 200)) << "never ready";

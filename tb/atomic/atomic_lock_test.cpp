@@ -172,7 +172,8 @@ class AtomicLockTest : public testing::Test {
     dut.cycle();
   }
 
-  /// Checks the outputs of this cycle. They come from registers.
+  /// Checks the outputs of this cycle. Registers drive them: this cycle's inputs do not change
+  /// them.
   void check(uint64_t now) {
     auto& t = dut.top();
     granted_now.clear();

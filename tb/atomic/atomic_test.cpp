@@ -179,7 +179,7 @@ class AtomicTest : public testing::Test {
     if (rng.percent(mix.misaligned)) r.tagged_offset |= rng.between(1, 7);
     if (rng.percent(mix.bad_stag)) r.stag = kBadStag + static_cast<uint32_t>(rng.between(1, 5));
   }
-  spec::AtomicReq random_result() {  // its sink words are its own: results take no lock
+  spec::AtomicReq random_result() {  // own sink words, since results take no lock
     spec::AtomicReq r = random_req();
     r.op = AtomicOp::kResult;
     r.stag = static_cast<uint32_t>(rng.below(kHalf));
@@ -337,7 +337,7 @@ class AtomicTest : public testing::Test {
     d.holds = !item->is_result();
     store_due.push_back(d);
   }
-  /// Checks that it is this request's turn: all earlier ones were dropped or could not be read.
+  /// Checks that every earlier request for the word was dropped or could not be read.
   void turn(const ItemPtr& item) {
     auto& queue = waiting[item->address];
     while (!queue.empty() && queue.front() != item) {
@@ -473,7 +473,7 @@ class AtomicTest : public testing::Test {
     for (int64_t left : epochs) ASSERT_EQ(left, 0) << "extents that were never retired";
     ASSERT_EQ(reads, reads_used) << "a request was read for, and neither decided nor unread";
   }
-  /// Runs one item with no other in flight. Returns the cycles to its word_wr and to its response.
+  /// Runs one item with no other in flight. Returns the cycles until its word_wr and its response.
   std::pair<uint64_t, uint64_t> alone(spec::AtomicReq r) {
     uint64_t word_at = 0, end_at = 0, accepted = 0;
     on_end = [&](const Item& i) {
@@ -512,7 +512,8 @@ TYPED_TEST(AtomicTest, Random) {
   this->met.expect_all();
 }
 
-// rdmap stalls responses for long. Stores and locks of the entries in flight go on; so do results.
+// rdmap stalls responses for long. Requests and results in flight still store and release their
+// locks.
 TYPED_TEST(AtomicTest, ResponsesThatWaitHoldOnlyEntries) {
   Mix m;
   m.dead = 0;
@@ -579,7 +580,7 @@ TYPED_TEST(AtomicTest, ResultsPassRequestsThatWait) {
   this->mix.request = 0;
   const uint64_t before = this->responses;
   this->run(1000);
-  EXPECT_GT(this->responses - before, 300U);  // 8 at a time, each 4 + 4 + 13 cycles
+  EXPECT_GT(this->responses - before, 300U);  // 8 at a time, each tpt + store + 13 cycles
   EXPECT_EQ(this->inside.size(), waiting);
   for (auto& d : this->read_due) d.at = 0;
   this->mix.result = 0;
@@ -687,7 +688,8 @@ TYPED_TEST(AtomicTest, Throughput) {
   this->run(200);
   const uint64_t before = this->responses;
   this->run(1000);
-  // 8 results, each T + D + 13 cycles and the cycle in which rdmap sends the next
+  // 8 results in flight, each tpt + store + 13 cycles, and the cycle in which rdmap sends the next
+  // one.
   EXPECT_GE(this->responses - before, 1000U * kResults / (2 + 1 + 13 + 1));
   this->drain();
 }

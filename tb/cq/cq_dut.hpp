@@ -13,8 +13,8 @@
 
 namespace rnic::tb {
 
-/// Pulses once for each item that the block in front of a stream will offer, as soon as that block
-/// has the item. Every item put is counted, however late the stream offers it.
+/// Pulses once for each item that was put to `stream`, one pulse per cycle, however late the stream
+/// offers the items.
 template <class Stream>
 class GivenPulse final : public Port {
  public:

@@ -17,7 +17,7 @@ template <class D>
 class CqEventTest : public CqTest<D> {};
 TYPED_TEST_SUITE(CqEventTest, CqDuts);
 
-/// RTL only: cycles.
+/// RTL only: what depends on cycles.
 template <class D>
 class CqEventRtlTest : public CqTest<D> {};
 TYPED_TEST_SUITE(CqEventRtlTest, CqRtlDuts);
@@ -87,7 +87,7 @@ TYPED_TEST(CqEventTest, SolicitedOnly) {
       w.doorbell(2, static_cast<uint16_t>(from + 4), true, true);
       this->expect_silence(w);
       w.doorbell(2, static_cast<uint16_t>(from + 4), true,
-                 false);  // now any completion counts, and one is unread
+                 false);  // armed for any completion, and one is unread
       EXPECT_EQ(w.take_events(), one);
       w.doorbell(2, static_cast<uint16_t>(from + 5), true, true);
       w.complete(2);
@@ -111,7 +111,7 @@ TYPED_TEST(CqEventTest, AnArmingForAnyIsNotTakenBack) {
     w.doorbells_taken();  // take both: a completion could come between them
     w.complete(2);
     EXPECT_EQ(w.take_events(), one);
-    w.doorbell(2, w.cqs.at(2).written, true, true);  // and the next arming has its own kind
+    w.doorbell(2, w.cqs.at(2).written, true, true);  // the next arming has its own kind
     w.complete(2);
     this->expect_silence(w);
     w.complete(2, true);
@@ -302,7 +302,7 @@ TYPED_TEST(CqEventTest, ModifyMovesACqWithItsPendingEvent) {
   });
 }
 
-/// An event that an arming made due waits for room; the destruction of its CQ may overtake it.
+/// An event that an arming made due waits for room. The destruction of its CQ may overtake it.
 TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -322,7 +322,7 @@ TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
       d.cq_wr.stall(0);
       EXPECT_EQ(d.cq_cmd_rsp.take().status, AdminStatus::kOk);
       w.see();
-      w.cqs.erase(2);  // no event of it from here on
+      w.cqs.erase(2);  // no event of it after the response
       w.settle();
       ASSERT_FALSE(testing::Test::HasFailure()) << n << " completions before them";
       w.doorbell(1, w.cqs.at(1).written);
@@ -332,7 +332,7 @@ TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
   });
 }
 
-/// Event sources and pending events alternate. In the model the bench chooses.
+/// Event sources and pending events alternate. RTL only: in the model the bench makes this choice.
 TYPED_TEST(CqEventRtlTest, EventsAreWrittenWhileMoreOfThemCome) {
   auto& d = this->dut;
   d.restart({0, 0});
@@ -376,8 +376,8 @@ TYPED_TEST(CqEventTest, ADueEventIsNotOneOfTheNextCqOfItsNumber) {
 }
 
 // An error is discarded before it is reported, and the next CQ of the same number has an error: the
-// list holds one entry for the number. All other CQs wait in the list, so that one round takes
-// long.
+// list holds one entry for the number. All other CQs are also in the list, so that one pass over it
+// takes long.
 TYPED_TEST(CqEventTest, ForgottenErrorsTakeNoSecondPlace) {
   auto& d = this->dut;
   d.restart({});

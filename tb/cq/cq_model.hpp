@@ -34,7 +34,7 @@ struct CqModelDut : ModelDut {
     message_.reset();
     bad_doorbells = 0;
   }
-  /// One item, or one write of an event.
+  /// Executes one item, or one write of an event.
   bool step() override {
     time_++;
     if (message_) {

@@ -15,7 +15,7 @@ using spec::WcStatus;
 
 TYPED_TEST_SUITE(CqTest, CqDuts);
 
-/// RTL only: cycles, and the commit tap.
+/// RTL only: what depends on cycles, and the commit tap.
 template <class D>
 class CqRtlTest : public CqTest<D> {};
 TYPED_TEST_SUITE(CqRtlTest, CqRtlDuts);
@@ -105,9 +105,10 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
   });
 }
 
-/// A command is executed after the completions that qp gave before it, however many wait in front
-/// of cq. cq responds when those completions are written. admin's response to destroy_qp is
-/// therefore the last message that the driver gets about a QP. The model's queues: tb/model.
+/// A command is executed after the completions that qp gave before it, however many are queued at
+/// cq's input. cq responds after those completions are written. admin's response to destroy_qp is
+/// therefore the last message that the driver gets about a QP. The model's queues are tested in
+/// tb/model.
 TYPED_TEST(CqRtlTest, ACommandStaysBehindTheCompletionsBeforeIt) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -138,8 +139,7 @@ TYPED_TEST(CqRtlTest, ACommandStaysBehindTheCompletionsBeforeIt) {
   });
 }
 
-/// Completions that qp has given, and that a stage between qp and cq holds: the port shows none of
-/// them for any time.
+/// qp has given completions that a stage between qp and cq holds: the port does not show them.
 TYPED_TEST(CqRtlTest, ACommandWaitsForCompletionsThatHaveNotArrived) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -167,9 +167,9 @@ TYPED_TEST(CqRtlTest, ACommandWaitsForCompletionsThatHaveNotArrived) {
   });
 }
 
-/// Doorbells that host_if has accepted, and that a stage between host_if and cq holds. A completion
-/// that arrives meanwhile sees the ring as those doorbells leave it. Completions do not wait for
-/// later doorbells.
+/// host_if has accepted doorbells that a stage between host_if and cq holds. A completion that
+/// arrives meanwhile sees the ring as those doorbells leave it. Completions do not wait for later
+/// doorbells.
 TYPED_TEST(CqRtlTest, ACompletionWaitsForDoorbellsThatHaveNotArrived) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -282,8 +282,8 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
         w.settle();
       }
       EXPECT_EQ(w.take_events(),
-                (Events{this->completion(1, 1), this->completion(1, 1)}));  // now EQ 1 is full
-      // With an event pending, and while entries are still in flight.
+                (Events{this->completion(1, 1), this->completion(1, 1)}));  // EQ 1 is full
+      // A destroy with an event pending and entries in flight.
       d.cq_wr.stall(100);
       for (unsigned i = 0; i < 3; i++) w.complete(2);
       d.run_until([&] { return !d.cqe_req.busy(); }, 300);
@@ -298,7 +298,7 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
       for (const auto opcode :
            {AdminOpcode::kQueryCq, AdminOpcode::kModifyCq, AdminOpcode::kDestroyCq})
         if (TypeParam::kIsRtl) {
-          // admin does not forward it
+          // the model's admin answers it; its cq gets no such command
           EXPECT_EQ(w.command(opcode, 2).status, AdminStatus::kNotFound);
         }
       w.eq_doorbell(1);
@@ -366,7 +366,7 @@ TYPED_TEST(CqRtlTest, AFaultThatWaitsEndsWithItsCq) {
       return seen;
     };
     d.cq_fault.stall(100);
-    for (uint16_t cqn = 0; cqn < 6; cqn++) overrun(cqn);  // the first one waits at the port
+    for (uint16_t cqn = 0; cqn < 6; cqn++) overrun(cqn);  // the first fault waits at the port
     w.destroy_cq(3);
     w.destroy_cq(4);
     w.create_cq(3, {.log = 2});
@@ -377,13 +377,13 @@ TYPED_TEST(CqRtlTest, AFaultThatWaitsEndsWithItsCq) {
     w.destroy_cq(5);
     overrun(5);
     w.destroy_cq(5);
-    overrun(5);  // it is in the list once
+    overrun(5);  // the list holds its number once
     overrun(4);
     EXPECT_EQ(faults(), (std::multiset<uint16_t>{4, 5, 6}));
   });
 }
 
-/// qp accepts faults late: each is reported once.
+/// qp accepts faults late: cq reports each CQ once.
 TYPED_TEST(CqTest, OverrunsWaitForQp) {
   each_pace([&](Pace p) {
     auto& d = this->dut;
@@ -508,8 +508,8 @@ TYPED_TEST(CqTest, DoorbellsNeverWaitForDma) {
   });
 }
 
-/// A driver frees the entries of a full CQ and posts to a QP in error, whose completion comes at
-/// once: 15 cycles after the doorbell.
+/// A driver frees the entries of a full CQ and posts to a QP in error. The flush completion comes
+/// about 15 cycles after the doorbell; the test tries gaps of 0 to 19.
 TYPED_TEST(CqTest, ACompletionStaysBehindTheDoorbellsBeforeIt) {
   for (unsigned gap = 0; gap < 20; gap++) {
     this->worlds([&](auto& w, Pace) {
@@ -617,8 +617,9 @@ TYPED_TEST(CqTest, RandomTraffic) {
   });
 }
 
-/// Each doorbell, command and completion, also a refused one, is one cq_op, in its own order. Each
-/// event entry is one cq_event, reported before it is written, in the order of the entries.
+/// Each doorbell, command and completion, also a refused one, is one cq_op, in the order of its
+/// kind. Each event entry is one cq_event, reported before it is written, in the order of the
+/// entries.
 TYPED_TEST(CqRtlTest, Commits) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;

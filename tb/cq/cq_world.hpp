@@ -81,7 +81,7 @@ class CqWorld {
   }
   void destroy_cq(uint16_t cqn) {
     EXPECT_EQ(command(spec::AdminOpcode::kDestroyCq, cqn).status, spec::AdminStatus::kOk);
-    see();  // no write for it is allowed from here on
+    see();  // no write for it is allowed after the response
     cqs.erase(cqn);
   }
   void modify_cq(uint16_t cqn, uint32_t eqn) {

@@ -1,5 +1,5 @@
-// ddp as a bench sees it: its streams, by name, and its sizes. A bench uses nothing else, so the
-// model's ddp fits the same interface.
+// ddp as a device under test: its streams by name, and its sizes. A bench uses nothing else, so the
+// model's ddp has the same interface.
 #pragma once
 
 #include "VDdp.h"

@@ -18,7 +18,7 @@ const spec::RxVerdict kDrop{};
 const spec::RxVerdict kTake{.accept = 1};
 const spec::RxVerdict kPlace{.accept = 1, .place = 1};
 
-/// A Flush Response as on the wire: L, DV 1; RV 1, opcode 0xD; QN 3; MO 0; nothing else.
+/// A Flush Response as on the wire: L, DV 1; RV 1, opcode 0xD; QN 3; MO 0; no payload.
 Bytes flush_response(uint32_t msn) {
   Bytes b{0x41, 0x4d, 0, 0, 0, 0, 0, 0, 0, 3};
   put_be(b, msn, 4), put_be(b, 0, 4);
@@ -110,20 +110,20 @@ struct DdpFlushTest : testing::Test {
     ASSERT_FALSE(testing::Test::HasFailure());
   }
   bool nothing_sent() { return dut.tx_ulpdu_hdr.empty() && dut.tx_ulpdu.empty(); }
-  /// How often the responder's slot of the QP was freed since the last call.
+  /// Returns the number of times that the responder's slot of the QP was freed since the last call.
   unsigned freed(uint16_t qpn) {
     auto& items = dut.resp_slot_free.items();
     return static_cast<unsigned>(
         std::erase_if(items, [&](const spec::RespSlotFree& f) { return f.qpn == qpn; }));
   }
-  /// Packets of another QP that wait for placement.
+  /// Receives packets of another QP, whose placement is held.
   void receive_held(World<D>& w, uint16_t qpn, uint16_t count) {
     w.hold_places = true;
     for (uint16_t i = 0; i < count; i++)
       w.receive(qpn, tagged(0, true, 0x4000, 64, Bytes(9, 1)), kPlace);
     ASSERT_TRUE(dut.run_until([&] { return w.held_places == count; }));
   }
-  /// Checks a restarted QP: no message and no failure of before, all slots free, and MSN 1.
+  /// Checks a restarted QP: no old message or failure, all slots free, and MSN 1.
   void expect_clean_life(World<D>& w, uint16_t qpn) {
     w.sq_used[qpn] = w.resp_used[qpn] = 0;
     w.start_qp(qpn, 7, true);
@@ -249,7 +249,7 @@ TYPED_TEST(DdpFlushTest, MsnOfQn3CountsAlone) {
           this->expect_response(q, msn[q][3]++);
           break;
         case 5:
-          if (rng.percent(60)) break;  // else a restart, at times after a Terminate
+          if (rng.percent(60)) break;  // otherwise a restart, sometimes after a Terminate
           if (rng.percent(50)) {
             this->put(w, terminate(q));
             this->expect(q, untagged(7, true, 2, 1, 0, Bytes(22, 0x7e)), true);
@@ -285,7 +285,7 @@ TYPED_TEST(DdpFlushTest, TheSlotIsFreedWhenTheResponseIsSent) {
       }
       this->put(w, probe(0));
       const bool is_inside = d.run_until([&] { return w.answered == asked + 1; }, 1000);
-      EXPECT_TRUE(is_inside || is_read);  // the model's queue may be too short for both
+      EXPECT_TRUE(is_inside || is_read);  // the model's queue may not hold both
       d.cycles(kHold);
       EXPECT_EQ(this->freed(0), 0U) << "the response is only scheduled";
       EXPECT_EQ(w.resp_used[0], 1U);
@@ -304,7 +304,7 @@ struct Outcome {
   RdStatus status{};
   TptResult result{};
 };
-// Reads that fail, in each way. Then keys that fail the translation at the read, after rdmap's
+// Reads that fail, one per status. Then keys that fail the lookup for the read, after rdmap's
 // check.
 constexpr Outcome kFailures[] = {
     {RdStatus::kUnsupported, TptResult::kOk}, {RdStatus::kAborted, TptResult::kOk},
@@ -315,8 +315,8 @@ uint32_t failing_key(const Outcome& o) {
   return 0x70000 | (o.status != RdStatus::kOk ? kPoisonedKey : 0) | static_cast<uint32_t>(o.result);
 }
 
-// One tx_fault, no slot freed, nothing sent except the Terminate. Later segments, scheduled before
-// the fault or not, are dropped without a report.
+// One tx_fault, no slot freed, nothing sent except the Terminate. Later segments are dropped
+// without a report, whether they were scheduled before the fault or not.
 TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -330,7 +330,7 @@ TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
       d.payload_hdr.idle(100);
       this->put(w, probe(3, failing_key(o), 0x777, 5, 0x5a));
       ASSERT_TRUE(d.run_until([&] { return w.answered == asked + 1; }));
-      this->put(w, write(3, 40, failing_key(o)));  // fails, too, but causes no second fault
+      this->put(w, write(3, 40, failing_key(o)));  // also fails, but causes no second fault
       if (TypeParam::sizes().sq_slots > 1) this->put(w, write(3, 50));
       this->put(w, write(4, 60));
       d.cycles(kHold);
@@ -361,8 +361,8 @@ TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
   });
 }
 
-// The read-back is good, but an earlier segment failed or a Terminate has come: the response is
-// dropped, and its slot is not freed.
+// The read-back is good, but an earlier segment has failed or a Terminate has arrived: the response
+// is dropped, and its slot is not freed.
 TYPED_TEST(DdpFlushTest, ADroppedResponseFreesNoSlot) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -498,7 +498,8 @@ TYPED_TEST(DdpFlushTest, AStopWaitsForTheWatermark) {
   });
 }
 
-// A response that is not scheduled when the stop comes is dropped: no MSN, no read, no slot freed.
+// A response that is not scheduled when the stop arrives is dropped: no MSN, no read, no slot
+// freed.
 TYPED_TEST(DdpFlushTest, AStopDropsAResponseThatWaitsForAGrant) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -511,7 +512,7 @@ TYPED_TEST(DdpFlushTest, AStopDropsAResponseThatWaitsForAGrant) {
       this->put(w, round == 1 ? empty(1, 0) : probe(1));
       ASSERT_TRUE(d.run_until([&] { return w.wants == wants + 1; }));
       w.control(spec::QpOp::kStop, 1);
-      w.release_grants();  // there is nothing left to schedule
+      w.release_grants();  // no message is left to schedule
       d.settle();
       EXPECT_TRUE(this->nothing_sent());
       EXPECT_EQ(w.reqs.size(), asked);
@@ -522,8 +523,8 @@ TYPED_TEST(DdpFlushTest, AStopDropsAResponseThatWaitsForAGrant) {
   });
 }
 
-// Received responses: each must have the next MSN of QN 3, whatever the other queues count. ddp
-// delivers it with the slot that rdmap names, and places nothing.
+// A received response must have the next MSN of QN 3, whatever the MSNs of the other queues are.
+// ddp delivers it with the slot that rdmap names, and places nothing.
 TYPED_TEST(DdpFlushTest, ResponsesAreTakenInTheOrderOfTheirMsn) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -591,7 +592,7 @@ TYPED_TEST(DdpFlushTest, EveryHeaderErrorOfQn3HasItsCause) {
   struct Bad {
     const char* what;
     bool persist;
-    unsigned good;  // number of good responses before it
+    unsigned good;  // number of good responses before the bad one
     Bytes ulpdu;
     Cause cause;
   };
@@ -621,7 +622,7 @@ TYPED_TEST(DdpFlushTest, EveryHeaderErrorOfQn3HasItsCause) {
       w.start_qp(2, 7, true);
       for (uint32_t i = 0; i < b.good; i++) w.receive(3, flush_response(i + 1), kTake);
       w.receive(3, b.ulpdu, kDrop);
-      w.receive(3, flush_response(b.good + 1), kDrop);  // after the first error nothing counts
+      w.receive(3, flush_response(b.good + 1), kDrop);  // after the first error all are refused
       w.receive(2, flush_response(1), kTake);           // the other QP is not affected
       const auto s = this->dut.rx_segment.take_all();
       ASSERT_EQ(s.size(), b.good + 3U);

@@ -1,5 +1,5 @@
-// The model's ddp behind the interface of RtlDdp. It calls tpt and rdmap: this bench sends the
-// request on the stream and gets the response at once. The result of a segment's keys comes with
+// The model's ddp behind the interface of RtlDdp. It calls tpt and rdmap: this bench puts the
+// request on the stream and needs the response at once. The result of a segment's keys comes with
 // its payload.
 #pragma once
 
@@ -119,8 +119,8 @@ struct ModelDdp : PacedDut {
     ModelDdp& d;
   };
 
-  /// A group has one response, after its last piece. An invalidation that is not the last item is
-  /// taken as good: a bench lets none of those fail.
+  /// A group has one response, after its last piece. An invalidation that is not the last item of
+  /// its group is taken as good: benches must not let it fail.
   spec::TptResult ask_rx(const spec::RxXlate& x, model::ExtentList& extents) {
     rx_xlate.give(x);
     if (x.last == 0) return spec::TptResult::kOk;
@@ -169,7 +169,7 @@ struct ModelDdp : PacedDut {
     if (!tx_grant.offers() || segments_.full()) return;
     const auto grant = tx_grant.pop();
     const auto source = ddp_->tx.choice(grant.qpn);
-    if (!source) return;  // the message that wanted it was dropped
+    if (!source) return;  // the message of the want was dropped
     scheduling_ = true;
     auto s = ddp_->tx.schedule(grant, *source);
     scheduling_ = false;

@@ -65,8 +65,8 @@ struct DdpRxTest : testing::Test {
 };
 TYPED_TEST_SUITE(DdpRxTest, Duts);
 
-/// RTL only: cycles, and the number of headers that are judged ahead of a verdict. In the model tpt
-/// and rdmap are calls.
+/// RTL only: what depends on cycles, and the number of headers that are judged ahead of a verdict.
+/// In the model tpt and rdmap are calls.
 template <class D>
 struct DdpRxRtlTest : DdpRxTest<D> {};
 TYPED_TEST_SUITE(DdpRxRtlTest, RtlDuts);
@@ -128,7 +128,7 @@ struct Bad {
   Bytes ulpdu;
   Cause cause;
   Cause mpa = Cause::kNone;
-  WcStatus status = WcStatus::kSuccess;  // of the receive, if it is reported
+  WcStatus status = WcStatus::kSuccess;  // of the receive, if ddp reports it
   RqTake take = RqTake::kOk;
 };
 
@@ -199,7 +199,7 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
       }
       w.take_result = b.take;
       w.receive(3, b.ulpdu, kDrop, b.mpa);
-      w.receive(3, write, kDrop);  // after the first error nothing counts
+      w.receive(3, write, kDrop);  // after the first error all are refused
       w.receive(3, send, kDrop);
       w.receive(2, write, kPlace);  // the other QP is not affected
       auto s = this->dut.rx_segment.take_all();
@@ -338,7 +338,7 @@ TYPED_TEST(DdpRxTest, DeliveryWaitsForPlacementAndStopForDelivery) {
     EXPECT_EQ(this->dut.rx_done.take().index, 2);
     this->dut.qp_ack.take();
     this->dut.qp_ack.take();
-    // A stopped QP requests nothing; a started one begins anew.
+    // A stopped QP requests nothing. A started QP has no trace of its earlier life.
     const auto asked = w.rx_asked.size();
     w.receive(5, untagged(kSend, true, 0, 3, 0, Bytes(80, 1)), kDrop);
     w.receive(5, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kDrop);
@@ -354,7 +354,7 @@ TYPED_TEST(DdpRxTest, DeliveryWaitsForPlacementAndStopForDelivery) {
   });
 }
 
-// qp counts an rx_done before a later acknowledgement of ddp, however long qp stalls the rx_done.
+// qp gets an rx_done before a later acknowledgement of ddp, however long qp stalls rx_done.
 TYPED_TEST(DdpRxRtlTest, StopsAndSyncsFollowTheReportsBeforeThem) {
   for (const auto op : {spec::QpOp::kSync, spec::QpOp::kStop}) {
     World w(this->dut, Pace{});
@@ -543,8 +543,8 @@ TYPED_TEST(DdpRxTest, Random) {
   });
 }
 
-/// A Send of more than 2^32 bytes is too long for any buffer; its length never wraps. To reach that
-/// length quickly, the headers come without payload, which would be dropped.
+/// A Send of more than 2^32 bytes is too long for any buffer: its length never wraps. To reach that
+/// length quickly, the headers come without payload, which ddp would drop.
 TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
@@ -596,8 +596,9 @@ TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
   });
 }
 
-/// The last segment of a Send with Invalidate has its STag checked before its pieces. Its report
-/// waits for tpt, and later reports of its QP wait behind it; those of others do not. R5040-5.3-15
+/// ddp has the STag of a Send with Invalidate checked with the last segment, before its pieces. The
+/// report waits for tpt. Later reports of the same QP wait for it; those of other QPs do not.
+/// R5040-5.3-15
 TYPED_TEST(DdpRxTest, SendWithInvalidateIsReportedWhenItsStagIsClosed) {
   constexpr uint8_t kSendInv = 4, kSendSeInv = 6;
   each_pace([&](Pace p) {
@@ -660,7 +661,7 @@ TYPED_TEST(DdpRxTest, SendWithInvalidateIsReportedWhenItsStagIsClosed) {
   });
 }
 
-/// A stop waits for a report that waits for tpt, however many others pass it.
+/// A stop waits for a report that waits for tpt, however many reports of other QPs pass it.
 TYPED_TEST(DdpRxTest, StopWaitsForAHeldReport) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -686,8 +687,9 @@ TYPED_TEST(DdpRxTest, StopWaitsForAHeldReport) {
   });
 }
 
-/// tpt invalidates when every extent that it has issued has come back. None of them may be of a
-/// segment that waits behind the held report: 150 Sends of one QP follow a Send with Invalidate.
+/// tpt reports an invalidation when every extent issued before has retired. None of these extents
+/// may belong to a segment that waits for the held report: 150 Sends of one QP follow a Send with
+/// Invalidate.
 TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -697,7 +699,7 @@ TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
     for (uint16_t i = 0; i < kSends; i++) w.wqes[1].push_back(wqe(i, {8}));
     w.hold_places = true;
     const auto all = [](const auto& by_epoch) { return by_epoch[0] + by_epoch[1]; };
-    std::optional<uint64_t> waits_for;  // extents that had been issued when it was asked for
+    std::optional<uint64_t> waits_for;  // extents issued before the request
     d.invalidate.on_item([&](const spec::Invalidate&) { waits_for = all(w.given); });
     for (uint16_t i = 0; i < kSends; i++) {
       Bytes u = untagged(i == 0 ? 4 : kSend, true, 0, i + 1U, 0, Bytes(8, 1));
@@ -723,7 +725,7 @@ TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
   });
 }
 
-/// An STag that may not be invalidated is the peer's error; its receive stays for the flush.
+/// An STag that may not be invalidated is the peer's error. The receive is left for the flush.
 /// requirements.md section 7
 TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
   each_pace([&](Pace p) {
@@ -735,7 +737,7 @@ TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
       w.start_qp(3);
       w.wqes[3] = {wqe(4, {8})};
       Bytes u = untagged(4, true, 0, 1, 0, {});
-      u[5] = static_cast<uint8_t>(result);  // as result_of()
+      u[5] = static_cast<uint8_t>(result);  // decoded by result_of()
       w.receive(3, u, kDrop);
       EXPECT_EQ(this->dut.rx_segment.take().cause, cause);
       w.control(spec::QpOp::kStop, 3);
@@ -745,8 +747,8 @@ TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
   });
 }
 
-/// Immediate Data takes a receive WQE, translates and places nothing, and is reported with rdmap's 8
-/// bytes and the bytes of the last Write since the last message on QN 0. R7306-6.3-02
+/// Immediate Data takes a receive WQE, and translates and places nothing. Its report has rdmap's 8
+/// bytes and the length of the last Write since the last message on QN 0. R7306-6.3-02
 TYPED_TEST(DdpRxTest, ImmediateDataTakesAReceiveAndPlacesNothing) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -789,7 +791,7 @@ TYPED_TEST(DdpRxTest, ImmediateDataTakesAReceiveAndPlacesNothing) {
   });
 }
 
-/// After a message that did not fit, or had no buffer, ddp requests nothing for the rest of that
+/// After a message that was too long or had no buffer, ddp requests nothing for the rest of that
 /// message, whatever the table contained before.
 TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
   each_pace([&](Pace p) {
@@ -798,7 +800,7 @@ TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
       w.start_qp(0);
       w.wqes[0] = {wqe(1, {200})};
       w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)),
-                kPlace);  // the table keeps the remaining buffer of this message
+                kPlace);  // the table holds the rest of this message's buffer
       w.receive(0, untagged(kSend, true, 0, 1, 10, Bytes(10, 1)), kPlaceRecv);
       EXPECT_EQ(this->dut.rx_done.take().index, 1);
       const auto asked = w.rx_asked.size();
@@ -826,8 +828,8 @@ TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
       w.start_qp(1);
       if (buffer) w.wqes[0] = {wqe(1, {100}), wqe(2, {10})};
       w.hold_places = true;
-      // A segment that rdmap refuses, then a message longer than its buffer. Or two segments of a
-      // message without a buffer.
+      // First case: rdmap refuses a segment, and the next message is longer than its buffer. Second
+      // case: two segments of a message without a buffer.
       w.receive(0, untagged(kSend, buffer, 0, 1, 0, Bytes(80, 1)), kDrop);
       w.receive(1, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kPlace);
       w.receive(0, untagged(kSend, true, 0, buffer ? 2 : 1, buffer ? 0 : 80, Bytes(80, 1)), kDrop);
@@ -856,7 +858,7 @@ TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
   });
 }
 
-/// Inputs offered while the tables are being cleared are accepted once, afterwards.
+/// Inputs offered while the tables are being cleared are accepted once, after that.
 TYPED_TEST(DdpRxTest, NothingIsTakenWhileTheTablesAreCleared) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -879,7 +881,7 @@ TYPED_TEST(DdpRxTest, NothingIsTakenWhileTheTablesAreCleared) {
 }
 
 /// A late segment from before a QP's restart is in flight when the QP starts again. The next stop
-/// waits exactly until it is drained.
+/// waits until exactly this segment is drained.
 TYPED_TEST(DdpRxTest, StartKeepsCountOfWhatIsInside) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -895,15 +897,15 @@ TYPED_TEST(DdpRxTest, StartKeepsCountOfWhatIsInside) {
   });
 }
 
-/// A segment comes while a stop still waits for earlier messages, so it is accepted: the stop waits
-/// for it. RTL only: in the model a stop waits for no message.
+/// A segment arrives while a stop still waits for earlier messages. It is accepted, so the stop
+/// waits for it. RTL only: in the model a stop waits for no message.
 TYPED_TEST(DdpRxRtlTest, StopWaitsForWhatItStillLetsIn) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
   for (uint16_t q = 0; q < 8; q++) w.start_qp(q);
   w.hold_places = true;
   d.tx_want.stall(100);
-  for (uint16_t q = 1; q < 8; q++) {  // wants pile up, so that messages wait
+  for (uint16_t q = 1; q < 8; q++) {  // stalled wants make messages wait
     spec::TxMessageHdr h{};
     h.qpn = q, h.source = spec::TxSource::kSq, h.is_inline = 1, h.length = 8;
     w.send(h, Bytes(8, 2));
@@ -923,8 +925,8 @@ TYPED_TEST(DdpRxRtlTest, StopWaitsForWhatItStillLetsIn) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// A stop is acknowledged when the segment that mpa stalls is sent, however much is received
-/// meanwhile.
+/// A stop is acknowledged when the segment that mpa stalls is sent, however many segments are
+/// received meanwhile.
 TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   World w(this->dut, Pace{});
   auto& d = this->dut;

@@ -1,5 +1,6 @@
-// ddp with shared receive queues at random: QPs with and without one, errors of each kind, stops and
-// starts. The expectations come from the contract (decision 16; streams.yaml: rx_done), typed here.
+// ddp with shared receive queues at random: QPs with and without one, errors of each kind, stops
+// and starts. The expectations come from the contract (decision 16; rx_done in streams.yaml), typed
+// here.
 #include <map>
 
 #include "ddp/ddp_world.hpp"
@@ -15,11 +16,13 @@ using spec::WcStatus;
 
 constexpr uint8_t kWrite = 0, kReadResponse = 2, kSend = 3, kSendInv = 4;
 
-/// rdmap refuses all segments of a QP after its first refused one, and all of one that stops with
-/// an error; mpa brings a few more segments of such a QP. A stop in order has none after it.
+/// rdmap refuses all segments of a QP after its first refused one, and all segments of a QP that
+/// stops with an error; mpa brings a few more segments of such a QP. A stop in order has no segment
+/// after it.
 ///
-/// Each WQE of an SRQ that a take has given is reported once, before its QP's stop is acknowledged.
-/// The reports of a QP come in the order of its segments; that of a stop is the last.
+/// Each WQE that a take has returned from an SRQ is reported once, before the stop of its QP is
+/// acknowledged. The reports of a QP come in the order of its segments; the report by a stop is the
+/// last.
 template <class D>
 class Mix {
  public:
@@ -59,8 +62,8 @@ class Mix {
     w.check_extents();
   }
 
-  // Reports with wr_flush_err: by a refusal of the open message's QP, of its own first segment, by
-  // a stop. Reports with another error; reports that were held.
+  // Reports with wr_flush_err, by cause: a refusal while a message is open, the refusal of a first
+  // segment, a stop. Then reports with another error, and reports that were held.
   unsigned stops = 0, by_refusal = 0, by_own = 0, by_stop = 0, errors = 0, held = 0;
 
  private:
@@ -75,7 +78,7 @@ class Mix {
     Cause cause{};  // if its QP runs and has not failed
     WcStatus status{};
     bool refuse = false, of_send = false;
-    std::optional<unsigned> take;  // begins a message: the number of its take
+    std::optional<unsigned> take;  // of a first segment: the number of its take
     spec::RecvWqe wqe;
     spec::RxVerdict verdict{};
     uint32_t total = 0;
@@ -88,8 +91,8 @@ class Mix {
     uint64_t last = 0;  // its newest segment
     uint32_t msn = 1, mo = 0;
     bool open = false;
-    Take now;                 // of the newest message
-    std::vector<Take> takes;  // of its messages; the first `made` are made
+    Take now;                 // for the newest message
+    std::vector<Take> takes;  // of all messages; ddp has made the first `made`
     unsigned made = 0;
     std::optional<uint16_t> owed;
     std::deque<spec::RxDone> due;
@@ -322,8 +325,8 @@ class Mix {
   Pace pace;
   base::Rng rng;
   std::array<Q, kQps> qs;
-  std::deque<Segment> segments;                     // not judged
-  std::map<uint16_t, uint16_t> taken;               // tags that are to be reported, and their QPs
+  std::deque<Segment> segments;                     // not judged yet
+  std::map<uint16_t, uint16_t> taken;               // tags not reported yet, and their QPs
   std::deque<std::pair<uint32_t, uint64_t>> asked;  // invalidations; extents issued before
   uint64_t count = 0, judged = 0, hdrs_before = 0;
   uint16_t tag = 0;

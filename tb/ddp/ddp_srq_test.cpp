@@ -1,5 +1,5 @@
-// ddp: what is owed to a shared receive queue. Each WQE that a take has given is reported exactly
-// once, in the order of its QP's takes, whatever becomes of its message (decision 16).
+// ddp: reports for a shared receive queue. Each WQE that a take has returned is reported exactly
+// once, in the order of its QP's takes, whatever happens to its message (decision 16).
 #include <algorithm>
 
 #include "ddp/ddp_world.hpp"
@@ -17,7 +17,7 @@ const spec::RxVerdict kDrop{};
 const spec::RxVerdict kPlace{.accept = 1, .place = 1};
 const spec::RxVerdict kPlaceRecv{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv};
 
-/// 100 bytes. bad: a key that tpt refuses.
+/// 100 bytes. bad: with a key that tpt refuses.
 spec::RecvWqe wqe(uint16_t tag, bool bad = false) {
   return {.index = tag,
           .num_sge = 1,
@@ -57,7 +57,7 @@ struct DdpSrqTest : testing::Test {
       (void)dut.rx_segment.take_all();
     });
   }
-  /// What was reported of the QP so far.
+  /// Returns the reports of the QP since the last call.
   Reports reports(uint16_t qpn = 1) {
     dut.settle();
     Reports all;
@@ -94,7 +94,8 @@ TYPED_TEST(DdpSrqTest, AMessageThatEndsIsReportedAsAlways) {
   });
 }
 
-// Refused: its own first segment, a later one, or any other of its QP. Later refusals add nothing.
+// Refused: the first segment of the message, a later one, or any other segment of the QP. Later
+// refusals report nothing more.
 TYPED_TEST(DdpSrqTest, ARefusalReportsTheOpenMessageOnce) {
   const Bytes write = tagged(kWrite, true, 0x4000, 64, Bytes(20, 1));
   const Bytes bad_write = tagged(
@@ -118,7 +119,7 @@ TYPED_TEST(DdpSrqTest, ARefusalReportsTheOpenMessageOnce) {
   }
 }
 
-// Takes are made ahead of verdicts: messages behind the refused one have their WQEs, too.
+// Takes run ahead of verdicts: messages after the refused one also have their WQEs.
 TYPED_TEST(DdpSrqRtlTest, MessagesTakenAheadAreReportedInOrder) {
   this->worlds([&](auto& w) {
     unsigned held = 0;
@@ -148,7 +149,7 @@ TYPED_TEST(DdpSrqRtlTest, MessagesTakenAheadAreReportedInOrder) {
   });
 }
 
-// A stop reports the open message before it is acknowledged, behind a report that is held.
+// A stop reports the open message, after a report that is held, and then acknowledges.
 TYPED_TEST(DdpSrqTest, AStopReportsTheOpenMessage) {
   for (const bool held : {false, true}) {
     this->worlds([&](auto& w) {
@@ -174,7 +175,7 @@ TYPED_TEST(DdpSrqTest, AStopReportsTheOpenMessage) {
       }
       EXPECT_EQ(d.qp_ack.take().qpn, 1);
       EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->ok(10), this->flushed(11)}));
-      w.start_qp(1);  // nothing is owed in its next life
+      w.start_qp(1);  // no report is due in its next life
       w.receive(1, send(1, 0, 10, true), kPlaceRecv);
       EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->ok(12)}));
       w.control(spec::QpOp::kStop, 1);
@@ -183,8 +184,8 @@ TYPED_TEST(DdpSrqTest, AStopReportsTheOpenMessage) {
   }
 }
 
-// An error that ddp finds in the receive itself has its own status. A WQE that could not be read is
-// still in the SRQ.
+// An error that ddp finds in the receive itself has its own status. A WQE that could not be read
+// stays in the SRQ.
 TYPED_TEST(DdpSrqTest, AReceiveThatEndsInItsOwnStatus) {
   struct Case {
     RqTake take;
@@ -202,7 +203,7 @@ TYPED_TEST(DdpSrqTest, AReceiveThatEndsInItsOwnStatus) {
         w.receive(1, send(1, 0, c.too_long ? 101 : 50, last), kDrop);
         this->dut.settle();
         w.take_result = RqTake::kOk;
-        w.receive(1, send(1, 50, 10, true), kDrop);  // its rest, or an MSN that is wrong
+        w.receive(1, send(1, 50, 10, true), kDrop);  // its rest, or a wrong MSN
         typename TestFixture::Reports want;
         if (c.status) want.push_back({10, *c.status});
         EXPECT_EQ(this->reports(), want);
@@ -213,8 +214,8 @@ TYPED_TEST(DdpSrqTest, AReceiveThatEndsInItsOwnStatus) {
   }
 }
 
-// What else ends a receive: Immediate Data, a Send with Invalidate. An STag that may not be
-// invalidated is the peer's error, so the receive is flushed.
+// Other messages that end a receive: Immediate Data, a Send with Invalidate. An STag that may not
+// be invalidated is the peer's error, so the receive is flushed.
 TYPED_TEST(DdpSrqTest, EachKindOfMessageEndsItsReceive) {
   this->worlds([&](auto& w) {
     auto& d = this->dut;
@@ -242,7 +243,7 @@ TYPED_TEST(DdpSrqTest, EachKindOfMessageEndsItsReceive) {
   });
 }
 
-// An own status is only that of the QP's first error.
+// Only the first error of a QP has its own status.
 TYPED_TEST(DdpSrqTest, AnErrorBehindARefusalIsFlushed) {
   for (const RqTake take : {RqTake::kMalformed, RqTake::kFailed, RqTake::kEmpty, RqTake::kOk}) {
     this->worlds([&](auto& w) {
@@ -260,8 +261,8 @@ TYPED_TEST(DdpSrqTest, AnErrorBehindARefusalIsFlushed) {
   }
 }
 
-// mpa brings a segment while a stop waits: the refusal or the stop reports, but one of them alone,
-// and before the acknowledgement.
+// mpa brings a segment while a stop waits. Either the refusal or the stop makes the report, only
+// once, and before the acknowledgement.
 TYPED_TEST(DdpSrqTest, ASegmentThatComesAfterTheStopReportsNothingMore) {
   for (const unsigned delay : {0U, 3U, 6U, 9U, 12U, 20U}) {
     this->worlds([&](auto& w) {
@@ -291,9 +292,9 @@ TYPED_TEST(DdpSrqTest, ASegmentThatComesAfterTheStopReportsNothingMore) {
   }
 }
 
-// However long qp takes no report.
+// A stop waits for the report to be accepted, however long qp stalls it.
 TYPED_TEST(DdpSrqTest, AStopWaitsUntilItsReportIsTaken) {
-  for (const uint32_t before : {0U, 1U, 2U}) {  // as many as wait for qp
+  for (const uint32_t before : {0U, 1U, 2U}) {  // number of reports that wait for qp
     this->worlds([&](auto& w) {
       auto& d = this->dut;
       w.receive(1, send(1, 0, 60, false), kPlace);
@@ -315,7 +316,7 @@ TYPED_TEST(DdpSrqTest, AStopWaitsUntilItsReportIsTaken) {
   }
 }
 
-// A refusal and a stop of one QP leave the open messages of others alone.
+// A refusal or a stop of one QP does not change the open messages of other QPs.
 TYPED_TEST(DdpSrqTest, OtherQpsKeepTheirOpenMessages) {
   this->worlds([&](auto& w) {
     w.shared = {1, 2, 3};
@@ -333,7 +334,7 @@ TYPED_TEST(DdpSrqTest, OtherQpsKeepTheirOpenMessages) {
   });
 }
 
-// A QP with a receive queue of its own is flushed by qp: ddp reports nothing more than before.
+// qp flushes a QP with its own receive queue: ddp reports nothing more.
 TYPED_TEST(DdpSrqTest, AQueueOfItsOwnIsNotReported) {
   this->worlds([&](auto& w) {
     w.receive(2, send(1, 0, 60, false), kPlace);
@@ -350,8 +351,8 @@ TYPED_TEST(DdpSrqTest, AQueueOfItsOwnIsNotReported) {
 }
 
 // Messages of one to three segments on six QPs, four of them with an SRQ, with refusals, stops and
-// starts. The tags that were taken are the tags that are reported, in order; after a refusal none
-// of them with success.
+// starts. The reported tags are exactly the taken tags, in order. After a refusal no report has
+// success.
 TYPED_TEST(DdpSrqTest, Random) {
   constexpr uint16_t kQps = 6;
   struct Q {

@@ -22,9 +22,8 @@ constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kT
 ///
 /// Segments judged before the stop reaches the header are judged as without a stop. Once a segment
 /// is judged as stopped, all later ones are.
-/// After a QP's first refusal or its first bad payload ddp neither reports nor sends anything of
-/// it, whatever stops meanwhile. After the acknowledgement the QP has no output. Every other QP
-/// goes on.
+/// After the first refusal or bad payload of a QP ddp neither reports nor sends anything of it,
+/// whatever stops meanwhile. After the acknowledgement the QP has no output. All other QPs go on.
 template <class D>
 class Stops {
  public:
@@ -35,7 +34,7 @@ class Stops {
     dut.rx_done.on_item([this](const spec::RxDone& r) { done(r); });
     dut.tx_xlate.on_item([this](const spec::TxXlate& x) { asked(x), w.on_tx_xlate(x); });
     dut.tx_want.on_item([this](const spec::TxWant& want) {
-      if (qs[want.qpn].phase == kRuns) w.on_want(want);  // else llp_if has stopped
+      if (qs[want.qpn].phase == kRuns) w.on_want(want);  // otherwise llp_if has stopped
     });
     dut.tx_fault.on_item([this](const spec::TxFault& f) { fault(f); });
     dut.sq_slot_free.on_item([this](const spec::SqSlotFree& f) { freed(f.qpn, w.sq_used); });
@@ -76,7 +75,7 @@ class Stops {
     Cause cause{};  // if the QP runs
     bool refuse = false;
     spec::RxVerdict verdict{};
-    spec::RxDone done{};  // kind nothing: no report
+    spec::RxDone done{};  // kind kNothing: no report
     Bytes ulpdu, data;
     std::vector<uint64_t> where;
   };
@@ -93,7 +92,7 @@ class Stops {
     bool in_order = false, acknowledged = false;
     unsigned late = 0;                           // segments that mpa still brings
     uint64_t last = 0;                           // its newest segment, counted from 1
-    uint64_t inside = 0;                         // the newest in flight when the order came
+    uint64_t inside = 0;                         // the newest in flight when the order was sent
     uint64_t owed = 0, paid = 0, owed_then = 0;  // reports
     // receive
     uint32_t msn[3] = {1, 1, 1};
@@ -152,7 +151,7 @@ class Stops {
       EXPECT_EQ(q.owed, q.paid) << "QP " << qpn << ": stopped, but not all is reported";
     }
   }
-  /// mpa and llp_if are stopped, too: none of their items is still on the way to ddp.
+  /// mpa and llp_if have stopped too: none of their items is in flight to ddp.
   bool may_start(const Q& q) const {
     return q.late == 0 && dut.rx_ulpdu_hdr.moved() - hdrs_before >= q.last &&
            dut.rx_ulpdu.empty() && dut.tx_grant.empty() && dut.tx_message_hdr.empty() &&
@@ -231,7 +230,7 @@ class Stops {
     s.verdict.deliver = s.done.kind = DeliverKind::kRead;
     s.verdict.slot = s.done.slot = static_cast<uint8_t>(rng.next());
   }
-  /// A segment of a Send. If it is too long, it ends the receive, and the rest of the message has
+  /// A segment of a Send. If it is too long, it ends the receive. The rest of the message then has
   /// no receive.
   void message(Q& q, Segment& s) {
     if (!q.open) {
@@ -343,7 +342,7 @@ class Stops {
       m.hdr.source = TxSource::kTerm, m.hdr.opcode = spec::RdmapOpcode::kTerminate, m.hdr.qn = 2,
       m.hdr.done = 0;
     } else if (q.refused || q.faults != 0) {
-      return;  // rdmap sends nothing more
+      return;  // rdmap sends no other message
     } else if (rng.percent(30)) {
       if (w.resp_used[qpn] != 0) return;
       m.hdr.source = TxSource::kResp, m.hdr.done = 0;
@@ -493,7 +492,7 @@ class Stops {
     ASSERT_EQ(at, s.where);
     places.pop_front(), w.placed.pop_front();
   }
-  /// Releases all stalls: everything in flight ends, and a running QP has nothing left.
+  /// Releases all stalls. Everything in flight then ends, and a running QP has nothing left.
   void finish() {
     w.release_places(), w.release_grants();
     dut.pace(pace);
@@ -523,7 +522,7 @@ class Stops {
   base::Rng rng;
   const unsigned slots;
   std::array<Q, kQps> qs;
-  std::deque<Segment> segments, places;  // in flight, not judged; to be placed
+  std::deque<Segment> segments, places;  // in flight and not judged; to be placed
   std::deque<spec::RxDone> dones;        // to be reported
   uint64_t count = 0, judged = 0, accepted = 0, packets = 0, asks = 0, hdrs_before = 0;
   uint32_t stags = 0;

@@ -108,12 +108,12 @@ template <class D>
 struct DdpTxTest : testing::Test {
   D dut;
   void put(World<D>& w, const Message& m) { w.send(m.hdr, m.body); }
-  /// The next ULPDU.
+  /// Takes the next ULPDU.
   std::pair<spec::TxUlpduHdr, Bytes> next() {
     auto h = dut.tx_ulpdu_hdr.take();
     return {h, dut.tx_ulpdu.take_packet().bytes};
   }
-  /// Expects all of a message, with no other between its segments.
+  /// Expects all segments of a message, with no other segment between them.
   void expect(const Message& m, uint16_t mulpdu, uint32_t msn) {
     Reader r;
     for (bool last = false; !last && !testing::Test::HasFatalFailure();) {
@@ -126,7 +126,7 @@ struct DdpTxTest : testing::Test {
 };
 TYPED_TEST_SUITE(DdpTxTest, Duts);
 
-/// RTL only: cycles. The model's are in ddp_timing.hpp.
+/// RTL only: what depends on cycles. The model's cycles are in ddp_timing.hpp.
 template <class D>
 struct DdpTxRtlTest : DdpTxTest<D> {};
 TYPED_TEST_SUITE(DdpTxRtlTest, RtlDuts);
@@ -200,8 +200,8 @@ TYPED_TEST(DdpTxTest, InlineBytesAndMsn) {
   });
 }
 
-// Inline bytes wait until their slot can be freed: no part of the segment moves before. (A former
-// bug: only the beat counter advanced, for ever.)
+// Inline bytes wait until their slot can be freed: no part of the segment advances before. (A
+// former bug: only the beat counter advanced, forever.)
 TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -231,11 +231,11 @@ TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
   });
 }
 
-// Payload takes a trip over PCIe. Until it comes, one segment with inline bytes can queue after
-// each segment with payload: as many payload requests are outstanding as the queue of segments has
-// entries. For segments of 224 inline bytes, RTL has room for a quarter as many (limitations.md),
-// and the next one waits. (A former bug: four inline beats blocked all other segments, and small
-// Reads both ways ran at a tenth of their rate.)
+// Payload needs a round trip over PCIe. Until it arrives, one segment with inline bytes can queue
+// after each segment with payload: as many payload requests are outstanding as the queue of
+// segments has entries. For segments of 224 inline bytes, the RTL has room for a quarter as many
+// (limitations.md), and the next one waits. (A former bug: four inline beats blocked all other
+// segments, and small Reads in both directions ran at a tenth of their rate.)
 TYPED_TEST(DdpTxTest, InlineBytesHoldUpNoRequestForPayload) {
   const unsigned depth = TypeParam::sizes().seg_depth;
   const unsigned pairs = std::min(depth, TypeParam::sizes().num_qps) / 2;
@@ -275,7 +275,7 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     ASSERT_EQ(w.reqs.size(), 6U);
     EXPECT_EQ(w.reqs[0].has_watermark, 1);
     EXPECT_EQ(w.reqs[0].watermark, 0x1234beefU);
-    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // the first segment has waited for it
+    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // only the first segment waits for it
     EXPECT_EQ(w.reqs[2].has_watermark, 0);
     EXPECT_EQ(w.reqs[5].has_watermark, 0);
     EXPECT_EQ(w.tx_asked[0].rights,
@@ -286,7 +286,7 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
   });
 }
 
-// A Read of no bytes waits for earlier placements like any other (RFC 5040 section 5.5, rule 12):
+// A Read of 0 bytes waits for earlier placements like any other (RFC 5040 section 5.5, rule 12):
 // its response is sent when they are placed. It fetches nothing, so host_if cannot delay it.
 TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
   each_pace([&](Pace p) {
@@ -363,7 +363,7 @@ TYPED_TEST(DdpTxTest, TerminateGoesFirstAndDropsTheRest) {
       const Message m = write(0, {{.address = 0, .length = 5000, .lkey = 0x1000}});
       this->put(w, m);
       ASSERT_TRUE(this->dut.run_until([&] { return w.wants == 1; }));
-      if (inside) {  // one segment is sent before
+      if (inside) {  // one segment is sent before the Terminate
         const auto first = w.held_wants[0];
         w.held_wants.clear();
         w.grant(first);
@@ -425,7 +425,7 @@ TYPED_TEST(DdpTxTest, BadPayloadIsAFaultAndSendsNothingMore) {
 }
 
 // A waiting Terminate survives the fault of a segment that was scheduled before it. Nothing is sent
-// after it.
+// after the Terminate.
 TYPED_TEST(DdpTxTest, FaultDoesNotDropATerminate) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -532,11 +532,11 @@ TYPED_TEST(DdpTxTest, StopDoesNotForgetAFault) {
       grant();
       ASSERT_TRUE(d.run_until([&] { return w.answered == asked + 1; }));
       d.cycles(100);
-      d.tx_xlate.stall(100);  // the other checks are not answered yet
+      d.tx_xlate.stall(100);  // the other lookups are stalled
       grant();
       if (d.run_until([&] { return w.held_wants.size() == 1; }, 200)) grant();
       d.cycles(100);
-      const bool inside = d.tx_grant.empty();  // false if the model's queue is short
+      const bool inside = d.tx_grant.empty();  // false if the model's queue does not hold both
       d.payload_hdr.idle(p.idle);
       EXPECT_EQ(d.tx_fault.take().offset, 0U);
       spec::QpCtlDdp c{};
@@ -639,7 +639,7 @@ TYPED_TEST(DdpTxTest, Random) {
 }
 
 /// A stop is acknowledged when the received segment that waits for placement is delivered, however
-/// much is sent meanwhile.
+/// many segments are sent meanwhile.
 TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
@@ -727,7 +727,7 @@ TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   d.cycles(40);
   EXPECT_EQ(want - begin, 4U);
   const unsigned queue =
-      TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // of segments: block memory adds a cycle
+      TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // queue of segments: block memory adds a cycle
   EXPECT_EQ(req - begin, 6U + queue);
   begin = d.now();
   d.payload_hdr.put({.length = 200, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk});

@@ -1,4 +1,4 @@
-// The neighbours of ddp, as simple as the contract allows, and a memory that computes its bytes.
+// The neighbours of ddp, as simple as the contract allows, and a memory whose bytes are computed.
 //
 // tpt: an STag encodes the result of its check: the low 3 bits are the tpt_result, bit 8 is the
 // epoch. A TO has the bus address (STag << 32) + TO, with pages of 4 KiB. Memory: the byte at an
@@ -143,7 +143,7 @@ struct World {
     }
     rx_group.clear();
   }
-  spec::RqTake take_result = spec::RqTake::kOk;  // used if a receive WQE exists
+  spec::RqTake take_result = spec::RqTake::kOk;  // result of a take that finds a WQE
   void on_take(uint16_t qpn) {
     auto& q = wqes[qpn];
     takes[qpn]++;
@@ -160,7 +160,7 @@ struct World {
     if (e.last != 0) extent_groups.push_back(std::move(open_extents)), open_extents.clear();
     join();
   }
-  void join() {  // a packet is placed when its length, extents and bytes have all come
+  void join() {  // a packet is placed when its length, extents and bytes have all arrived
     while (!place_lengths.empty() && !extent_groups.empty() && !byte_groups.empty()) {
       uint64_t sum = 0;
       for (const auto& e : extent_groups.front()) sum += e.length;
@@ -182,7 +182,7 @@ struct World {
     hold_places = false;
     while (held_places != 0) release_place();
   }
-  /// Checks that every extent was used or returned, and that nothing is left over.
+  /// Checks that every extent was used or returned, and that no item is left.
   void check_extents() {
     for (int e = 0; e < 2; e++) EXPECT_EQ(given[e], used[e] + dropped[e]) << "epoch " << e;
     EXPECT_TRUE(verdicts.empty());

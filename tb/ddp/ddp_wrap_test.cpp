@@ -118,7 +118,8 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
 }
 
 // A response without payload is sent when the count of placements has reached its watermark. The
-// watermark does not wrap: one that was reached almost 2^32 placements ago is still reached.
+// 64-bit watermark does not wrap: one that was reached almost 2^32 placements ago still counts as
+// reached.
 TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
   each_pace([&](Pace p) {
     World w(this->dut, p);

@@ -244,7 +244,7 @@ TEST_F(Completion, EveryErrorStatusHasItsVerbsName) {
   uint16_t at = 0;
   for (const auto& [device, user] : rows) {
     const uint64_t first = next_;
-    post(qp, {false, false});  // the failing one may be unsignalled; those before it are done
+    post(qp, {false, false});  // the failing one may be unsignalled; the request before it is done
     dev.cqe(cq.number(), {.qpn = qp.qp_num(),
                           .index = static_cast<uint16_t>(at + 1),
                           .status = device,
@@ -263,7 +263,7 @@ TEST_F(Completion, PhaseFlipsWithEachPass) {
   Qp qp = rts_qp();
   for (int i = 0; i < 25; i++) {
     post(qp, {true});
-    EXPECT_THAT(poll(), IsEmpty()) << i;  // the previous pass's entry is not accepted as new
+    EXPECT_THAT(poll(), IsEmpty()) << i;  // the entry of the previous pass does not count as new
     finish(qp, static_cast<uint16_t>(i));
     EXPECT_THAT(ids(poll()), ElementsAre(100 + i));
   }
@@ -350,8 +350,8 @@ TEST_F(Completion, OverrunIsAnErrorOfTheCqAndAnEvent) {
   EXPECT_EQ(errc(ctx.get_async_event(0)), Errc::kTimedOut);
 }
 
-/// Events of a destroyed CQ are discarded, read or not: the next CQ with its number gets none of
-/// them.
+/// The driver discards the events of a destroyed CQ, read or not: the next CQ with its number gets
+/// none of them.
 TEST_F(Completion, EventsOfACqThatIsGoneAreNotOfTheNext) {
   uint32_t number = 0;
   {

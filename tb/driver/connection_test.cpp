@@ -152,7 +152,7 @@ TEST_F(Connect, RejectGivesItsPrivateData) {
   EXPECT_EQ(qp.state(), IBV_QPS_INIT);
   EXPECT_THAT(dev.conns, IsEmpty());  // aborted and released
   answer_with({kRep + "50 02 00 04 00 08 00 08"});
-  EXPECT_TRUE(connect(qp, kPeer, quick()));  // the same QP again
+  EXPECT_TRUE(connect(qp, kPeer, quick()));  // the QP can be connected again
 }
 
 TEST_F(Connect, FailuresReleaseTheConnectionAndItsSlots) {
@@ -164,7 +164,7 @@ TEST_F(Connect, FailuresReleaseTheConnectionAndItsSlots) {
   };
   EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kRefused);
   dev.on_wait = nullptr;
-  EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kTimedOut);  // no answer to connect
+  EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kTimedOut);  // never established
   answer_with({});
   EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kTimedOut);  // no Reply
   answer_with({kReq + "50 02 00 04 00 08 00 08"});
@@ -226,7 +226,7 @@ TEST_F(Connect, DisconnectIsGraceful) {
     closing =
         closing || (c.opcode == 0x19 && c.args[0] == static_cast<uint8_t>(spec::QpState::kClosing));
   EXPECT_TRUE(closing);
-  EXPECT_TRUE(connections.back().disconnect());  // only the first call acts
+  EXPECT_TRUE(connections.back().disconnect());  // the second call does nothing
   ASSERT_TRUE(qp.destroy());
   EXPECT_THAT(dev.conns, IsEmpty());  // released
   EXPECT_TRUE(connections.back().disconnect());
@@ -289,7 +289,7 @@ TEST_F(Connect, AQpThatCannotBeDestroyedKeepsItsRings) {
     Qp qp = rts_qp();
     args = dev.qps.at(qp.qp_num()).args;
     dev.refuse[spec::AdminOpcode::kDestroyQp] = spec::AdminStatus::kInUse;
-    connections.clear();  // they would keep the rings, too
+    connections.clear();  // a Connection also keeps the rings
   }
   for (const uint64_t base : {args.sq_base, args.rq_base})
     EXPECT_NE(dev.at(base, 64), nullptr);  // still allocated: the device may use it

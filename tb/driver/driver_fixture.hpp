@@ -41,7 +41,7 @@ T must(Result<T> r) {
 }
 inline void must(const Result<void>& r) { RNIC_CHECK(r.has_value(), "{}", r.error().what); }
 
-/// The error's code, or nothing.
+/// The error's code; none on success.
 template <class T>
 std::optional<Errc> errc(const Result<T>& r) {
   return r ? std::nullopt : std::optional(r.error().code);
@@ -73,7 +73,7 @@ class DriverTest : public testing::Test {
     dev.calls.clear();
     return qp;
   }
-  /// A peer that accepts every connection and answers its Request with a matching Reply.
+  /// Plays a peer that accepts every connection and answers its Request with a matching Reply.
   void play_peer() {
     dev.on_wait = [this] {
       for (auto& [n, c] : dev.conns) {

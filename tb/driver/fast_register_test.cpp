@@ -29,7 +29,7 @@ class FastRegister : public DriverTest {
                           std::optional<uint64_t> iova = {}) {
     return mr.map_mr_sg(ranges, page, iova);
   }
-  /// The page list that the device would read.
+  /// The page list, as the device would read it.
   Pages listed(const Mr& mr) {
     Pages out;
     for (uint32_t i = 0; i < mr.core()->mapped; i++)
@@ -86,7 +86,7 @@ TEST_F(FastRegister, AllocOfTooMuchOrRefused) {
     EXPECT_EQ(errc(p.alloc_mr(std::bit_floor(free))), Errc::kNoMemory);
   }
   small.refuse[spec::AdminOpcode::kCreateMr] = spec::AdminStatus::kBadArgument;
-  for (int i = 0; i < 65; i++)  // there are 64 slots
+  for (int i = 0; i < 65; i++)  // one more than the 64 slots
     EXPECT_EQ(errc(p.alloc_mr(1)), Errc::kInvalidArgument) << i;
   EXPECT_EQ(m->pbl.largest(), free);
 }
@@ -99,7 +99,7 @@ TEST_F(FastRegister, MapListsThePagesOfItsRanges) {
   EXPECT_EQ(mr.addr(), 0x7010u) << "as ib_map_mr_sg: the bus address of the first byte";
   EXPECT_EQ(mr.core()->first_offset, 0x10u);
   EXPECT_EQ(mr.page_size(), kPage);
-  // Adjacent ranges share pages; empty ones do not count.
+  // Adjacent ranges share pages; empty ranges add none.
   ASSERT_TRUE(map(mr,
                   {bus(0x1ff0, 0x10), bus(5, 0), bus(0x2000, 0x10), bus(0x2010, 0x20),
                    bus(0x2030, 0x1fd0), bus(0x4000, 0x1001)},
@@ -133,7 +133,7 @@ TEST_F(FastRegister, MapOfBuffersKeepsThem) {
               Errc::kInvalidArgument);
     EXPECT_EQ(errc(map(mr, {{.buffer = b, .addr = UINT64_MAX, .length = 2}})),
               Errc::kInvalidArgument);
-    // The buffer jumps on 4 KiB boundaries: no larger page holds two of its pages.
+    // The pages of the buffer are adjacent nowhere, so no 8 KiB page holds two of them.
     EXPECT_THAT(what(map(mr, {{.buffer = b, .length = 0x2000}}, 8192)), HasSubstr("gap"));
   }
   ASSERT_TRUE(map(mr, {bus(0x1000, 1)}));
@@ -342,7 +342,8 @@ TEST_F(FastRegister, AFailedDeregKeepsTheMemory) {
   EXPECT_EQ(manager->pbl.largest(), free) << "the device may still write its entries";
 }
 
-/// With each QP that has posted a registration with the right: whether it was executed is not known.
+/// A region ends with each QP that has posted a registration with remote invalidation: the driver
+/// does not know whether the device executed it.
 TEST_F(FastRegister, ABoundOneEndsWithItsQp) {
   auto mr = must(pd.alloc_mr(1));
   ASSERT_TRUE(map(mr, {bus(0x1000, 1)}));

@@ -10,14 +10,14 @@ class LoopDevice final : public PciDeviceFake {
  public:
   explicit LoopDevice(const spec::Sizes& sizes) : PciDeviceFake(sizes) { recording = false; }
   LoopDevice* peer = nullptr;
-  uint64_t damage_at = 0;               // changes a byte of the n-th message placed here; 0: none
-  uint64_t damage_length = 0;           // counts only messages of this length; 0: all
+  uint64_t damage_at = 0;               // changes a byte of the n-th message that counts; 0: none
+  uint64_t damage_length = 0;           // only messages of this length count; 0: all but empty ones
   uint64_t damage_byte = 0;             // index of the changed byte
   std::map<size_t, uint64_t> arrivals;  // messages placed here, by length
   uint64_t flushes = 0;                 // Flushes of this memory
   uint64_t fail_at = 0;                 // both QPs fail at the n-th message placed here; 0: never
   uint64_t endless = 0;                 // a Send of this length begins here and never ends; 0: none
-  /// A shared receive queue. Its number is one of the QPs' space.
+  /// A shared receive queue. SRQs and QPs share one number space.
   struct FakeSrq {
     spec::AdminSrqArgs args{};
     uint16_t producer = 0, taken = 0;
@@ -32,7 +32,8 @@ class LoopDevice final : public PciDeviceFake {
     srqs.clear();
     owed_.clear();
   }
-  // As in PciDeviceFake for rings of the manager, here for the doorbell of an SRQ.
+  // Checks the barriers before the doorbell of an SRQ, as PciDeviceFake does for the rings of the
+  // manager.
   void before_shared() override {
     PciDeviceFake::before_shared();
     is_shared_seen_ = true;
@@ -106,7 +107,7 @@ class LoopDevice final : public PciDeviceFake {
 
   struct Taken {
     spec::RqWqe wqe{};
-    uint16_t index = 0;  // of an SRQ: the tag
+    uint16_t index = 0;  // with an SRQ: the tag
   };
   /// Uses up the next receive of a QP.
   std::optional<Taken> take(FakeQp& q);
@@ -174,7 +175,7 @@ class LoopDevice final : public PciDeviceFake {
     if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right)
       return nullptr;
     const auto& a = it->second.args;
-    if (a.window != 0 && right <= 1) return nullptr;  // nothing local
+    if (a.window != 0 && right <= 1) return nullptr;  // a window gives no local access
     if (to < a.base_to || to - a.base_to >= a.length) return nullptr;
     const uint64_t off = to - a.base_to + a.first_offset;
     const unsigned log_page = it->second.log_page;
@@ -324,7 +325,7 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  if (opcode == spec::WrOpcode::kFlush) {  // already in memory: checks rights and bounds only
+  if (opcode == spec::WrOpcode::kFlush) {  // all is placed: checks only rights and bounds
     const auto rights = static_cast<uint16_t>(head.disposition << kFlushRights);
     const uint64_t last = head.remote_address + head.length - 1;
     good = q.modify.persist != 0 && rights != 0 &&
@@ -381,7 +382,7 @@ inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t
     owed_[qpn].push_back(taken->index);
     return true;
   }
-  // A receive of an SRQ that meets an error is reported; one of its own queue is flushed.
+  // A receive of an SRQ that meets an error is reported; one of the QP's own queue is flushed.
   const auto refused = [&](spec::WcStatus status) {
     if (is_shared) report(qpn, q, taken->index, status);
     return false;
@@ -455,7 +456,7 @@ inline spec::AdminStatus LoopDevice::srq_status(const spec::AdminCmd& cmd) const
   }
 }
 
-// If both sides are closing and have sent everything, both are done.
+// When both sides are closing and have sent everything, both connections are closed.
 inline void LoopDevice::finish_close(uint32_t qpn, FakeQp& q) {
   if (q.status.state != spec::QpState::kClosing || q.sq_consumer != q.sq_producer) return;
   uint32_t number = 0;

@@ -1,6 +1,6 @@
 // Two LoopDevices joined back to back, on which programs run. Host threads are real threads, of
 // which one runs at a time. They switch within PciDevice calls, at points drawn from a seed. This
-// tests the driver's guarantee about threads. Threads of a host may use one PciDevice.
+// tests the driver's guarantee about threads. Threads of a host may share one PciDevice.
 //
 //   LoopWorld world(seed);
 //   world.add(0, run_client);    world.add(1, run_server);    world.run();
@@ -110,8 +110,8 @@ class LoopWorld {
       w_.now += kStep;
       if (w_.rng_.percent(20)) w_.give_turn();
     }
-    // This thread's barriers, where they have an effect. They cost no time, so no other thread runs
-    // between a barrier and the next access.
+    // Executes this thread's pending barriers. They cost no time, so no other thread runs between a
+    // barrier and the next access.
     void fence() {
       if (in_order_) d_.before_shared();
       if (std::exchange(before_, false)) d_.before_doorbell();

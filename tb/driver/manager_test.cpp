@@ -177,7 +177,7 @@ TEST(AdminRing, WaitsWhenEveryEntryIsUnderWay) {
     }
   };
   EXPECT_EQ(must(m->execute(dev, spec::AdminOpcode::kNop, 1)).object, 1u);
-  EXPECT_EQ(inner, Errc::kTimedOut);  // its turn never came
+  EXPECT_EQ(inner, Errc::kTimedOut);  // the only entry of the ring was never free
   EXPECT_THAT(dev.violations, IsEmpty());
 }
 
@@ -304,7 +304,7 @@ TEST_F(Region, LargestPageThatTheMappingAllows) {
   const auto log_page = [&](const DmaBuffer& b, uint64_t offset, uint64_t length) {
     return seen(must(pd.reg_mr_iova(b, offset, length, 0, 0))).args.log_page;
   };
-  std::vector<uint64_t> run;  // 32 adjacent pages, from a 64 KiB boundary
+  std::vector<uint64_t> run;  // 32 adjacent pages, from a 128 KiB boundary
   for (uint64_t i = 0; i < 32; i++) run.push_back(0x40000 + 4096 * i);
   EXPECT_EQ(log_page(buffer(run), 0, 32 * 4096), 17);  // one page of 128 KiB holds all
   EXPECT_EQ(log_page(buffer(run), 4096, 31 * 4096), 17);
@@ -394,7 +394,7 @@ TEST_F(Region, OfTheCallersMemory) {
   EXPECT_EQ(m.args.length, span.size());
   EXPECT_EQ(m.args.log_page, 12);
   ASSERT_EQ(m.pages.size(), (m.args.first_offset + span.size() + 4095) / 4096);
-  // Each byte is where the page list points, as the device finds it.
+  // The page list leads the device to each byte.
   for (size_t i = 0; i < span.size(); i++) {
     const uint64_t at = m.args.first_offset + i;
     ASSERT_EQ(dev.at(m.pages[at / 4096] + at % 4096), &span[i]) << i;
@@ -425,7 +425,7 @@ TEST_F(Region, TheCallersMemoryIsMappedAsLongAsItIsRegistered) {
     EXPECT_EQ(second.addr(), 0u);
     ASSERT_EQ(dev.mapped->size(), 2u);
     EXPECT_EQ((*dev.mapped)[0].access, DmaAccess::kReadWrite);
-    // no local write: the memory may be write-protected
+    // Without local write the memory may be write-protected.
     EXPECT_EQ((*dev.mapped)[1].access, DmaAccess::kRead);
   }
   EXPECT_EQ(dev.mapped->size(), 1u);
@@ -445,7 +445,8 @@ TEST_F(Region, WrongMemoryOfTheCaller) {
 }
 
 TEST_F(Region, LargestPageOfMemoryThatBeginsInAPage) {
-  // 32 adjacent pages from a 128 KiB boundary. The memory starts 0x234 bytes after it.
+  // Two runs of 16 adjacent pages, each from a 64 KiB boundary. The memory starts 0x234 bytes after
+  // the first.
   std::vector<uint64_t> run;
   for (uint64_t i = 0; i < 32; i++) run.push_back((i < 16 ? 0x40000 : 0x80000) + 4096 * i);
   const DmaBuffer b({static_cast<uint8_t*>(nullptr), 32 * 4096 - 0x234}, 4096, run, nullptr, 0x234);
@@ -463,13 +464,13 @@ TEST_F(Region, ARefusedOneGivesItsSlotAndEntriesBack) {
   auto b = must(c.alloc(4096));
   const uint32_t free = m->pbl.largest();
   small.refuse[spec::AdminOpcode::kCreateMr] = spec::AdminStatus::kBadArgument;
-  for (int i = 0; i < 65; i++)  // there are 64 slots
+  for (int i = 0; i < 65; i++)  // one more than the 64 slots
     EXPECT_EQ(errc(p.reg_mr(b, 0)), Errc::kInvalidArgument) << i;
   EXPECT_EQ(m->pbl.largest(), free);
 }
 
-// The device still has accesses in flight: the driver repeats the command for up to the time-out of
-// a command.
+// The device still has accesses in flight. The driver repeats the command until the time-out of a
+// command has passed.
 TEST_F(Region, DestroyIsGivenAgainWhileItIsInProgress) {
   auto b = must(ctx.alloc(4096));
   auto mr = must(pd.reg_mr(b, 0));

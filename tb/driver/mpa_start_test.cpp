@@ -100,7 +100,7 @@ TEST(MpaStart, ConcludeUsesTheReply) {
   EXPECT_EQ(a.ord, 5u);
   EXPECT_EQ(a.ird, 8u);
   EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 00 05 00 09")), own)),
-            Errc::kProtocol);  // requires 9 of our 8
+            Errc::kProtocol);  // the peer's ORD 9 exceeds our IRD 8
   EXPECT_EQ(errc(conclude(must(reply("60 02 00 00")), own)), Errc::kRefused);
   EXPECT_EQ(errc(conclude(must(reply("40 01 00 00")), own)), Errc::kProtocol);
   EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 80 05 80 03")), own)),

@@ -248,7 +248,7 @@ TEST_F(Post, FullQueueIsEnomemAndTheRestIsPosted) {
   EXPECT_EQ(dev.doorbells().size(), 1u);
   EXPECT_EQ(dev.doorbells()[0].value >> 32, 4u);
   EXPECT_EQ(qp.post_send(wrs).accepted, 0u);
-  EXPECT_EQ(dev.doorbells().size(), 1u);  // no WQE accepted, no doorbell
+  EXPECT_EQ(dev.doorbells().size(), 1u);  // the failed post rings none
 }
 
 TEST_F(Post, FullReceiveQueue) {
@@ -313,7 +313,7 @@ TEST_F(Post, BuilderIsAllOrNothing) {
   qp.wr_start();
   EXPECT_EQ(errc(qp.post_send(SendWr{})), Errc::kBadState);
   for (int i = 0; i < 4; i++) qp.wr_send();
-  EXPECT_TRUE(qp.wr_complete());  // the failures have taken no room
+  EXPECT_TRUE(qp.wr_complete());  // the failed requests took no unit of the ring
 }
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {

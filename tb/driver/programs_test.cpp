@@ -78,7 +78,7 @@ TEST_P(EveryProgram, EndsWellWithThreads) {
           {.size = 32, .count = 50, .warmup = 0, .threads = 3, .inline_bytes = 32, .push = true}));
 }
 
-/// Does that host receive data of the program, run with both = 1?
+/// Returns whether that host receives data when the program runs with both = 1.
 bool has_sink(std::string_view name, unsigned host) {
   if (name == "file_copy" || name == "flush_lat") return host == 1;
   return name != "read_lat" || host == 0;
@@ -297,7 +297,7 @@ TEST(Programs, BothDirections) {
   }
 }
 
-// The server sees none of the peer's Writes and Reads for longer than its time-out.
+// The server gets no completion of the peer's Writes and Reads for longer than its time-out.
 TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
   for (const auto* name : {"write_bw", "write_flush_bw", "read_bw", "read_lat"}) {
     SCOPED_TRACE(name);
@@ -324,7 +324,7 @@ TEST(Programs, SayNothingWhileTheyAreMeasured) {
     Arrivals& data = arrivals[is_write ? 1 : 0];
     const Arrivals& other = arrivals[is_write ? 0 : 1];
     EXPECT_GE(data[1000], 310u);
-    data[1000] = 310;  // bandwidth: and the tail
+    data[1000] = 310;  // the bandwidth programs also send a tail
     EXPECT_EQ(data, (Arrivals{{kControlBytes, 1}, {1000, 310}}));
     const Arrivals said{{kControlBytes, 1}}, measured{{kControlBytes, 1}, {kWindowBytes, 1}};
     EXPECT_EQ(other, is_write ? measured : said);
@@ -408,8 +408,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, UsedAgain,
                          testing::Values("write_bw", "write_flush_bw", "read_bw", "read_lat"),
                          [](const auto& info) { return std::string(info.param); });
 
-// A side sends its last message as soon as its data is sent: the peer may not have polled any of it
-// yet.
+// A side sends its last message as soon as its data is sent. The peer may not have polled any data
+// by then.
 TEST(Programs, TheLastMessageFindsAReceive) {
   for (const uint32_t depth : {1u, 4u}) {
     for (const bool both : {false, true}) {
@@ -419,7 +419,8 @@ TEST(Programs, TheLastMessageFindsAReceive) {
   }
 }
 
-// A device has 64 slots, and a QP takes 32 of them: the third and the fourth QP get none.
+// A device of the minimum build has 64 IRD slots, and a QP takes 32: the third and fourth QP get
+// none.
 TEST(Programs, OneThreadThatCannotConnectStopsAll) {
   for (const auto* name : {"read_lat", "read_bw", "send_bw"}) {
     SCOPED_TRACE(name);
@@ -504,7 +505,7 @@ TEST_P(EveryAtomic, EndsWhenTheConnectionFails) {
   EXPECT_FALSE(o.client.good());
 }
 
-// A wrong word of the server, or a wrong old value. A lock then may never become free.
+// One word of the server or one old value is wrong. A lock may then never become free.
 TEST_P(EveryAtomic, SeesOneWrongWord) {
   for (const unsigned host : {0u, 1u}) {
     if (GetParam().program == "atomic_write_lat" && host == 0) continue;
@@ -615,7 +616,7 @@ TEST(SrqPingpong, AllQpsPlayAtOnceAndOneReceiveEachIsEnough) {
     EXPECT_EQ(o.client.ops, 420u);
     EXPECT_EQ(o.client.bytes, 420u * size);
     EXPECT_EQ(o.client.latency.size(), 420u);
-    EXPECT_EQ(o.client.checks, 7u * 66);  // and the last message
+    EXPECT_EQ(o.client.checks, 7u * 66);  // 60 counted, 5 of warm-up, the last message
     EXPECT_EQ(o.server.checks, 7u * 66);
     EXPECT_EQ(o.client.limit_events + o.server.limit_events, 0u);
     EXPECT_GT(o.client.end, o.client.start);
@@ -643,7 +644,7 @@ TEST(SrqPingpong, CountsItsLimitEventsAndArmsThemAgain) {
   EXPECT_GE(seen + 4, made) << "each SRQ may make one more after the last look";
 }
 
-// Of several QPs each message has its own wrong byte; the receives of all are one ring.
+// The QPs share one ring of receives; each message has its own wrong byte.
 TEST(SrqPingpong, SeesOneWrongByteOfAnyQp) {
   for (const unsigned host : {0u, 1u})
     for (const uint64_t nth : {1u, 7u, 50u, 119u}) {
@@ -686,7 +687,7 @@ TEST(SrqPingpong, RefusesSettingsThatDoNotFit) {
   Params p;
   EXPECT_THAT(set(p, "rx_depth", "32769").error().what,
               "rx_depth=32769: a whole number from 0 to 32768 is wanted");
-  // As many QPs as the device has: the SRQ finds no number.
+  // The device has no number left for the SRQ.
   const uint32_t most = spec::Sizes::minimum().num_qps;
   EXPECT_THAT(run("srq_pingpong", {.count = 3, .qps = most}, spec::Sizes::minimum()).client.error,
               testing::HasSubstr("queue pairs"));

@@ -244,7 +244,7 @@ TEST_F(SrqTest, ATagThatIsNotOutstandingIsRefused) {
   EXPECT_THAT(polled(), ElementsAre(2u));
 }
 
-// The device keeps the receive of one message, while those of others wrap the ring and its index.
+// One message keeps its receive, while the receives of others wrap the ring and its index.
 TEST_F(SrqTest, OneReceiveThatStaysDoesNotBlockTheRing) {
   dev.recording = false;
   Srq srq = make_srq(4);
@@ -255,7 +255,7 @@ TEST_F(SrqTest, OneReceiveThatStaysDoesNotBlockTheRing) {
   std::vector<uint64_t> ids{1, 2, 3};
   uint16_t next = 1;  // of the device's takes
   for (uint64_t i = 0; i < 70000; i++) {
-    // Out of order: the device takes two, and the later one completes first.
+    // Out of order: the device takes two receives, and the later one completes first.
     const std::array tags{tag_at(next), tag_at(static_cast<uint16_t>(next + 1))};
     ASSERT_NE(tags[0], tags[1]);
     ASSERT_NE(tags[0], kept);
@@ -295,7 +295,7 @@ TEST_F(SrqTest, AFlushOfAReceiveIsOfThatOne) {
   EXPECT_THAT(polled(), ElementsAre(4u));
 }
 
-// Sends are flushed as without an SRQ: all up to the index of the entry.
+// A flush entry of the send queue completes all sends up to its index, as without an SRQ.
 TEST_F(SrqTest, AFlushOfSendsIsOfAllOfThem) {
   Srq srq = make_srq(8);
   Qp qp = make_qp(srq);
@@ -362,7 +362,7 @@ TEST_F(SrqTest, ItsQpsKeepIt) {
                                static_cast<uint8_t>(Op::kDestroySrq)));
 }
 
-// The device may still read its ring, and has the number.
+// The device may still read the ring, and the number stays in use.
 TEST_F(SrqTest, OneThatTheDeviceDoesNotReleaseKeepsItsRingAndNumber) {
   for (const auto status : {spec::AdminStatus::kInUse, spec::AdminStatus::kDmaError}) {
     auto srq = std::make_optional(make_srq(4));
@@ -430,7 +430,7 @@ TEST_F(SrqTest, AWrongLimitOrSizeChangesNothing) {
   EXPECT_EQ(srq.query().srq_limit, 0u);
 }
 
-// An event that was made before the limit is armed again is of the limit before.
+// An event that the device made before the limit was armed again belongs to the old limit.
 TEST_F(SrqTest, AnEventBeforeModifyLeavesTheNewLimit) {
   Srq srq = make_srq(8, 3);
   limit_reached(srq);
@@ -473,7 +473,7 @@ TEST_F(SrqTest, EventsOfItsQpsAreTheirs) {
                                                  {IBV_EVENT_SRQ_LIMIT_REACHED, srq.number()}}));
 }
 
-/// Kinds of the calls since clear(), without those that order nothing.
+/// Kinds of the calls since clear() that order accesses.
 std::vector<Call::Kind> order_of(const PciDeviceFake& dev) {
   std::vector<Call::Kind> out;
   for (const Call& c : dev.calls)

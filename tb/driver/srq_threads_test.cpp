@@ -124,7 +124,7 @@ class Threads {
       dev.relax();
     }
   }
-  // The QPs are destroyed first, so that nothing is outstanding.
+  // Destroys the QPs before the SRQ, so that no receive is outstanding.
   void close(PciDevice& dev) {
     EXPECT_EQ(errc(srq_.destroy()), Errc::kBusy);
     look_for_limit();
@@ -187,7 +187,8 @@ class Threads {
         complete++;
       }
     };
-    // A message that finds no receive would end its connection: as many as are posted.
+    // A message that finds no receive would end its connection: at most `room` messages are
+    // outstanding.
     const uint64_t room = s_.receives - (s_.endless != 0 ? 1 : 0);
     if (s_.endless != 0) one(0, 0, s_.endless);
     while (complete != sent) drain();

@@ -159,7 +159,7 @@ TEST_F(Window, BindAndSendShareADoorbellOrABuilder) {
   ASSERT_TRUE(qp.wr_complete());
   EXPECT_EQ(mw.rkey(), key);
   EXPECT_EQ(spec::SqWqe::unpack(sq(qp, 2)).rkey, key);
-  // All or none: the key of a bind that is not posted after all is forgotten.
+  // All or none: if the list is not posted, the driver forgets the keys of its binds.
   qp.wr_start();
   qp.wr_bind_mw(mw, inc_rkey(key), some());
   qp.wr_bind_mw(mw, inc_rkey(inc_rkey(key)), some());
@@ -183,12 +183,12 @@ TEST_F(Window, IsPushedAsAnyShortWqe) {
   EXPECT_EQ(dev.count(Call::kCombined), 1u);
 }
 
-/// A refused bind leaves the window as it was: the key is that of the last one that succeeded.
+/// A refused bind does not change the window: it keeps the key of the last bind that succeeded.
 TEST_F(Window, ARefusedBindLeavesTheOldKey) {
   Qp qp = rts_qp();
   auto mw = window(IBV_MW_TYPE_1), other = window();
   const uint32_t key = inc_rkey(mw.rkey()), others = other.rkey();
-  // Five binds, of which the third is refused: the first two are not signaled.
+  // Five binds; the third is refused. The first two are not signaled.
   ASSERT_TRUE(qp.post_send(bind(mw, some())));
   ASSERT_TRUE(qp.post_send(bind(other, some())));
   ASSERT_TRUE(qp.post_send(bind(mw, some())));
@@ -207,7 +207,7 @@ TEST_F(Window, ARefusedBindLeavesTheOldKey) {
   EXPECT_EQ(mw.rkey(), key);
   EXPECT_EQ(other.rkey(), inc_rkey(others));
   EXPECT_TRUE(qp.core()->binds.empty());
-  // Another QP goes on with the next key.
+  // A bind on another QP takes the next key.
   Qp next = rts_qp();
   ASSERT_TRUE(next.bind_mw(mw, {.bind_info = some()}));
   EXPECT_EQ(mw.rkey(), inc_rkey(key));
@@ -226,7 +226,7 @@ TEST_F(Window, AFlushedBindLeavesTheOldKey) {
   EXPECT_EQ(mw.rkey(), key);
 }
 
-/// A bind on another QP is newer: what is polled later does not change the key.
+/// The bind on the other QP is newer: the flush of the older one does not change the key.
 TEST_F(Window, AnotherQpsBindIsNotForgotten) {
   Qp first = rts_qp(), second = rts_qp();
   auto mw = window(IBV_MW_TYPE_1);
@@ -311,7 +311,8 @@ TEST_F(Window, WrongUseIsEinval) {
   bad(with([&](auto& i) { i.mr = &plain; }), "is deregistered");
   must(one.dealloc());
   bad(bind(one, some()), "is deallocated");
-  // Right: all bytes, and a window for reading of a region that is not written.
+  // Allowed: all bytes of the region, and a window for remote reads of a region without local
+  // write.
   EXPECT_TRUE(qp.post_send(with([](auto& i) { i.addr = kAt, i.length = kBytes; })));
   EXPECT_TRUE(
       qp.post_send(with([&](auto& i) { i.mr = &read_only, i.access = IBV_ACCESS_REMOTE_READ; })));
@@ -327,7 +328,7 @@ TEST_F(Window, ARegionForWindowsIsNotThePeersToInvalidate) {
   EXPECT_EQ(dev.mrs.at(mr.rkey()).args.rights, 0x11);
 }
 
-/// A region of alloc_mr has windows if its registration has the right.
+/// A region of alloc_mr can have windows if its registration has the right IBV_ACCESS_MW_BIND.
 TEST_F(Window, OfAFastRegistration) {
   Qp qp = must(pd.create_qp({.send_cq = &cq, .recv_cq = &cq, .privileged = true}));
   play_peer();
@@ -358,7 +359,7 @@ TEST_F(Window, AFullQueueChangesNothing) {
   EXPECT_TRUE(qp.core()->binds.empty());
 }
 
-/// The device knows whether windows are bound: the peer may have invalidated them.
+/// Only the device knows whether windows are bound: the peer may have invalidated them.
 TEST_F(Window, ARegionWithWindowsIsBusyAndStays) {
   const uint32_t free = manager->pbl.largest();
   const uint64_t page = buffer.bus(0);
@@ -397,7 +398,8 @@ TEST_F(Window, DeallocUsesTheLatestKeyAndItsSlotIsFree) {
   EXPECT_TRUE(qp.core()->windows.empty());
 }
 
-/// As bound regions: the next QP of the same number must not reach it.
+/// A window of type 2 ends with its QP, as a bound region does: the next QP with that number must
+/// not reach it.
 TEST_F(Window, OfType2EndsWithItsQp) {
   Qp first = rts_qp(), second = rts_qp();
   auto mw = window(), one = window(IBV_MW_TYPE_1);
@@ -432,8 +434,8 @@ TEST_F(Window, EndsWithTheQpThatItIsBoundTo) {
   EXPECT_EQ(dev.mrs.size(), 1u);
 }
 
-/// What is not known counts: a flushed bind may have been executed, and of two that are outstanding
-/// at once either may be the later one.
+/// Unknown cases count as bound: a flushed bind may have been executed, and either of two
+/// outstanding binds may be the later one.
 TEST_F(Window, EndsWithEachQpThatItMayBeBoundTo) {
   Qp first = rts_qp(), second = rts_qp(), third = rts_qp();
   auto mw = window(), other = window();
@@ -453,7 +455,7 @@ TEST_F(Window, EndsWithEachQpThatItMayBeBoundTo) {
   EXPECT_EQ(dev.mrs.size(), 1u);
 }
 
-/// A region of Qp::reg_mr ends with its QP, and so do its windows, before it.
+/// A region of Qp::reg_mr ends with its QP. Its windows end before it.
 TEST_F(Window, OfABoundRegionEndsWithTheQp) {
   Qp qp = rts_qp();
   auto bound = must(qp.reg_mr_iova(buffer, 0, kBytes, kAt, kRegion));

@@ -257,7 +257,7 @@ TEST(ReadySet, RoundRobin) {
 }
 
 // A peer whose window stays closed gets no bytes and blocks no other connection. Commands and
-// starts of other connections go on, also those with a Reply to send.
+// starts of other connections go on, also starts with a Reply to send.
 TEST(Streaming, BytesWithoutCreditAreRefused) {
   Options o;
   o.window = 600;

@@ -64,7 +64,7 @@ Bytes operands(const spec::WqeSge& sink, uint64_t data, uint64_t mask = 0, uint6
 
 // --- golden bytes
 
-// Searches a key of the permutation that gives STag 0x11223344 to a slot of the table.
+// Finds a key of the permutation that gives STag 0x11223344 to a slot of the table.
 TEST(AtomicGolden, Responder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -100,7 +100,7 @@ TEST(AtomicGolden, Responder) {
   b.b.inject(p.conn_b, hex(kReadRequest));
   b.b.inject(p.conn_b, hex(kFetchAdd));
   b.b.inject(p.conn_b, hex(kFlush));
-  // A masked CmpSwap replaces the Verify that has MSN 4 there.
+  // A masked CmpSwap takes MSN 4, which belongs to a Verify in requirements.md section 12.
   b.b.inject(p.conn_b,
              fpdu(hex("414a 00000000 00000001 00000004 00000000 00000002 89abcdef 11223344"
                       "00000000 00002000 00000000 0000ff00 00000000 0000ff00"
@@ -121,7 +121,7 @@ TEST(AtomicGolden, Responder) {
   EXPECT_EQ(b.b.bytes(buffer + 4096, 8), (Bytes{8, 7, 6, 5, 4, 3, 2, 1}));
 }
 
-// The Request Identifier is the MSN: 2 where the vector has 7.
+// The Request Identifier is the MSN: 2 here, 7 in the vector.
 TEST(AtomicGolden, Requester) {
   Bench b;
   const auto p = b.connect(extended());
@@ -295,7 +295,7 @@ TEST_F(AtomicErrorTest, NothingBehindARefusal) {
 }
 
 TEST_F(AtomicErrorTest, IrdExceeded) {
-  b.b.hold_writes(true);  // no request is answered
+  b.b.hold_writes(true);  // no response is sent
   for (uint32_t i = 1; i <= 8; ++i)
     b.b.inject(p.conn_b, fpdu(atomic(mine.stag, mine.address, 0, i)));
   b.clock.settle(2000);
@@ -365,7 +365,7 @@ TEST_F(AtomicOffTest, PostedOnes) {
 class AtomicAnswerTest : public testing::Test {
  protected:
   AtomicAnswerTest() : p(b.connect(extended())), am(b.a.reg(8192)) {
-    // a receives records only from the test, and b receives none.
+    // The link loses all records: a receives only what the test injects, and b receives nothing.
     b.a.tamper = b.b.tamper = [](model::LlpRecord&) { return false; };
   }
   static constexpr auto kFlags = static_cast<uint8_t>(kSignaled | kInline);
@@ -395,7 +395,8 @@ class AtomicAnswerTest : public testing::Test {
   Mr am;
 };
 
-// The vector's identifier: seven requests are outstanding, six of them answered.
+// The golden response has identifier 7, so seven requests are outstanding, of which six are
+// answered first.
 TEST_F(AtomicAnswerTest, Golden) {
   for (uint32_t i = 1; i <= 7; ++i) post_add(sge(am, 8 * i, 8));
   for (uint32_t i = 1; i <= 6; ++i) {
@@ -450,7 +451,7 @@ TEST_F(AtomicAnswerTest, AtomicWriteResponseWithBytes) {
 
 class AtomicSinkTest : public AtomicAnswerTest {
  protected:
-  /// The response comes, but its sink is refused: the request ends with loc_prot_err.
+  /// The response arrives, but its sink is refused: the request ends with loc_prot_err.
   void expect_refused(const spec::WqeSge& sink) {
     post_add(sink);
     post_add(sge(am, 64, 8));

@@ -346,7 +346,8 @@ TEST_F(SlowAtomicTest, AStopDropsWhatWaitsForALock) {
   EXPECT_EQ(b.b.device().waiting_for(), "");
 }
 
-// A request that has begun ends before the stop is answered: the driver may then reuse its memory.
+// A request that has begun ends before the stop is acknowledged: the driver may then reuse its
+// memory.
 TEST_F(SlowAtomicTest, AStopWaitsForWhatHasBegun) {
   put_add(p.a.qpn, 0, 0, 1);
   b.a.ring_sq(p.a.qpn);
@@ -360,13 +361,13 @@ TEST_F(SlowAtomicTest, AStopWaitsForWhatHasBegun) {
   EXPECT_EQ(word(b.b, bm), 77U);
 }
 
-// The same at the requester: after the stop's response no result is stored any more.
+// The same at the requester: no result is stored after the response to the stop.
 TEST_F(AtomicTest, AStopWaitsForAResult) {
   b.a.hold_writes(true);
   put_add(p.a.qpn, 0, 0, 1);
   set(b.b, bm, 0, 5);
   b.a.ring_sq(p.a.qpn);
-  b.clock.settle(3000);  // its response has come, its result is not stored
+  b.clock.settle(3000);  // its response has arrived, its result is not stored
   EXPECT_EQ(b.b.sent.size(), 1U);
   b.a.inject(p.conn_a, Bytes(24, 0));  // bad CRC
   b.clock.settle(1000);
@@ -378,8 +379,8 @@ TEST_F(AtomicTest, AStopWaitsForAResult) {
   EXPECT_EQ(b.a.query(p.a.qpn).state, QpState::kError);
 }
 
-// The peer's FIN comes right after the response. The request was answered, so it succeeds, even if
-// its bytes are not in memory yet.
+// The peer's FIN arrives right after the response. The request succeeds, although its result is not
+// in memory yet.
 struct FinTest : AtomicTest {
   void expect_success() {
     b.a.ring_sq(p.a.qpn);
@@ -407,7 +408,7 @@ TEST_F(FinTest, BehindAnAtomicResponse) {
   expect_success();
 }
 
-// Both sides close while the request is served: the FIN comes right after the response.
+// Both sides close while the request is served: the FIN arrives right after the response.
 TEST_F(SlowAtomicTest, BothSidesClose) {
   set(b.b, bm, 0, 5);
   put_add(p.a.qpn, 0, 0, 1);

@@ -44,7 +44,7 @@ struct Options {
 
 class Side;
 
-/// The clock, and events of the world at its own times. ScClock (sc_clock.hpp) is the same on the
+/// The clock, and the events that the world schedules. ScClock (sc_clock.hpp) is the same on the
 /// SystemC kernel.
 class Clock {
  public:
@@ -69,7 +69,7 @@ class Clock {
   void settle(Cycle limit = 400000) {
     run([] { return false; }, limit);
   }
-  /// Call it after other code has stepped the dispatcher.
+  /// Must be called after other code has stepped the dispatcher.
   void catch_up() { now_ = std::max(now_, dispatcher.now()); }
 
  protected:
@@ -140,8 +140,8 @@ struct LlpEnd {
   uint16_t peer = 0;  // its number on the peer
   bool rdma = false, local_fin = false, peer_fin = false, dead = false;
   uint32_t limit = 0;      // credit given to this side
-  std::deque<Item> inbox;  // on the way into the device
-  Bytes stream;            // streaming bytes that wait
+  std::deque<Item> inbox;  // in flight to the device
+  Bytes stream;            // received streaming bytes, not given yet
 };
 
 class Side : public model::Surroundings {
@@ -206,7 +206,7 @@ class Side : public model::Surroundings {
     ring_sq(qpn);
     return i;
   }
-  /// Of a QP, or of an SRQ with a tag.
+  /// `qpn`: a QP, or an SRQ with a tag.
   uint16_t post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges, uint16_t tag = 0);
   std::optional<spec::Cqe> poll(uint16_t cqn);
   spec::Cqe wait(uint16_t cqn);
@@ -218,7 +218,7 @@ class Side : public model::Surroundings {
   std::function<bool(model::LlpRecord&)>
       tamper;  // called for each record sent; false: the record is lost for good
   uint32_t interrupts = 0;
-  bool keep_given = false;          // requested streaming bytes do not come
+  bool keep_given = false;          // the link gives no requested streaming bytes
   bool hold_credit = false;         // credit for this side's records is not returned
   std::vector<uint16_t> incoming;   // incoming connections
   std::map<uint16_t, LlpEnd> ends;  // connections by number
@@ -275,7 +275,7 @@ class Side : public model::Surroundings {
 /// An established connection, in streaming mode.
 std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b);
 
-/// The pair.
+/// Both sides and their clock.
 template <class S, class C = Clock>
 class BenchOf {
  public:
@@ -291,7 +291,7 @@ class BenchOf {
     QpHandle a, b;
     uint16_t conn_a = 0, conn_b = 0;
   };
-  /// A connection in RDMA mode, a the active side.
+  /// A connection in RDMA mode; a is the active side.
   Pair connect(const QpSetup& s = {}) {
     Pair p;
     p.a = a.create_qp(s);

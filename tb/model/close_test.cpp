@@ -56,7 +56,7 @@ TEST_F(NarrowTest, TheFinWaitsForThePeersReads) {
   b.clock.settle(3000);
   EXPECT_EQ(b.a.query(p.a.qpn).state, QpState::kClosing);
   EXPECT_FALSE(b.a.ends[p.conn_a].local_fin) << "a FIN in the middle of a Read Response";
-  write();  // too late
+  write();  // posted after the close: flushed
   b.a.hold_credit = false;
   b.a.give_credit(p.conn_a, 4000);
   b.clock.settle();
@@ -67,7 +67,7 @@ TEST_F(NarrowTest, TheFinWaitsForThePeersReads) {
   EXPECT_EQ(b.a.connection(p.conn_a).state, ConnState::kClosed);
 }
 
-// The driver does not wait for a close that a peer delays; neither does another QP's stop.
+// The driver can abort a close that the peer delays.
 TEST_F(NarrowTest, AClosingQpCanBeAborted) {
   b.a.hold_credit = true;
   b.b.post_send(p.b.qpn, wr(WrOpcode::kRdmaRead, kSignaled, am.address, am.stag),
@@ -94,7 +94,8 @@ TEST_F(CloseTest, DoneWorkCountsBeforeThePeersClose) {
   EXPECT_EQ(b.a.query(p.a.qpn).cause, Cause::kNone) << "a clean close was taken for a loss";
 }
 
-// After the peer's FIN a Read gets no answer. The Read is not wrong: it is flushed.
+// After the peer's FIN no response to a Read can arrive. The Read is no error of the requester: it
+// is flushed.
 TEST_F(NarrowTest, AReadBehindThePeersFinIsFlushed) {
   b.a.hold_credit = true;
   write(20000);
@@ -109,8 +110,8 @@ TEST_F(NarrowTest, AReadBehindThePeersFinIsFlushed) {
   EXPECT_EQ(statuses(b.a, p.a.cqn), std::vector{WcStatus::kWrFlushErr});
 }
 
-// A driver discards a QP at the response to its end: none of its completions follows that response,
-// however long writes were stalled.
+// The driver discards a QP when the command that ends it is answered: no completion of the QP
+// follows that response, however long writes were stalled.
 TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
   for (int n = 1; n <= 40; ++n) {
     SCOPED_TRACE(n);
@@ -219,7 +220,7 @@ TEST_F(ConnTest, AGiveOfAnEndedConnectionIsRefused) {
   EXPECT_EQ(give(b.a, ca), AdminStatus::kBadState);
 }
 
-// The reset crosses the order: the LLP gives no bytes, and admin goes on.
+// The reset crosses conn_give: the LLP gives no bytes, and admin ends the command.
 TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   send(b.b, cb);
   b.a.keep_given = true;
@@ -235,8 +236,8 @@ TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   EXPECT_EQ(b.a.command(AdminOpcode::kConnRelease, ca).status, AdminStatus::kOk);
 }
 
-// An event that crossed an earlier order reports bytes that were given already. The response gives
-// the number of bytes that came.
+// An event that crossed an earlier conn_give reports bytes that were already given. The response
+// holds the number of bytes that arrived.
 TEST_F(ConnTest, AGiveSaysHowManyBytesCame) {
   send(b.b, cb);
   for (const uint16_t came : {uint16_t{20}, uint16_t{0}}) {

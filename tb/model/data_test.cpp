@@ -323,8 +323,7 @@ struct TimedSide : Side {
   }
 };
 
-// As RTL's receive in tb/ddp, KeepsItsPace: only its beats limit a small Write, while a Send is cut
-// according to its WQE.
+// As KeepsItsPace in tb/ddp does for the RTL: a small Write takes only the cycles of its beats.
 TEST(Pace, SmallWritesPassEveryTwoCycles) {
   BenchOf<TimedSide> b;
   const auto p = b.connect();
@@ -342,7 +341,7 @@ TEST(Pace, SmallWritesPassEveryTwoCycles) {
   EXPECT_LT(static_cast<double>(b.b.placed.back() - b.b.placed.front()) / (kCount - 1), 2.5);
 }
 
-/// The cycles in the headers of the RTL's units, measured from outside.
+/// Measures the cycles that the headers of the RTL's units state.
 struct TimedTest : testing::Test {
   static Options small() {
     Options o;

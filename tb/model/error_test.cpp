@@ -23,7 +23,7 @@ class ErrorTest : public testing::Test {
     foreign = b.b.reg(8192, 7, 1);
     local_only = b.b.reg(8192, spec::kAccessLocalWrite);
     read_only = b.b.reg(8192, spec::kAccessRemoteRead);
-    b.a.tamper = [this](model::LlpRecord& r) {  // a only sends bytes; its own answers are discarded
+    b.a.tamper = [this](model::LlpRecord& r) {  // all records of a are lost: the test injects
       (void)r;
       return false;
     };

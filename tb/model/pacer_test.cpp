@@ -69,7 +69,7 @@ std::vector<std::string> scenario() {
   return all;
 }
 
-/// Another process on the kernel, at odd times.
+/// Another process on the kernel, whose period matches no clock.
 struct Noise {
   sc_core::sc_event event;
   uint64_t period;

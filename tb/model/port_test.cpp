@@ -1,4 +1,5 @@
-// Ports between the units: what reaches which input, and what a device that is not wired says.
+// Ports between the units: which input an item reaches, and what an unconnected or twice connected
+// port reports.
 #include "sc/port.hpp"
 
 #include <gtest/gtest.h>

@@ -208,7 +208,7 @@ TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   second[58] = 1;
   b.a.write_push(0x140, second);
   check("second half for a QP number of 17 bits");
-  // A push of two units without its second half counts as a doorbell.
+  // A dropped push announces no WQE; the doorbell after it does.
   b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, bm.address, bm.stag), {},
                Bytes(40, 7));
   b.a.write_push(0x100, push);

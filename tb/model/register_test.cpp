@@ -26,7 +26,7 @@ class RegisterTest : public testing::Test {
  protected:
   RegisterTest() : p(b.connect(privileged())), am(b.a.reg(1 << 16)) {}
 
-  /// A page list of the buffer, from its last page on.
+  /// A page list of the buffer, in descending order.
   uint64_t list_of(uint64_t at, uint32_t pages) {
     const uint64_t list = b.b.alloc(8ULL * pages);
     for (uint32_t i = 0; i < pages; ++i)
@@ -54,7 +54,7 @@ class RegisterTest : public testing::Test {
   WcStatus write(uint32_t stag, uint64_t at, uint32_t n) {
     b.a.fill(am.address - 0x10000000, n, at + n);
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, kTo + at, stag), {sge(am, 0, n)});
-    // The Send behind it shows that the Write is placed.
+    // The Send after it shows that the Write is placed.
     const Mr rm = b.b.reg(64);
     b.b.post_recv(p.b.qpn, {sge(rm, 0, 64)});
     b.a.post_send(p.a.qpn, wr(WrOpcode::kSend, 0), {});
@@ -101,7 +101,7 @@ TEST_F(RegisterTest, RegisterWriteInvalidateAgain) {
   EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
   EXPECT_EQ(b.b.command(AdminOpcode::kQueryMr, first).status, AdminStatus::kNotFound);
 
-  // One byte in the middle of a page, then all pages that it has room for.
+  // One byte in the middle of a page, then as many pages as the STag has room for.
   for (const uint32_t pages : {1U, 16U}) {
     const uint32_t again = (kept & ~0xffU) | pages;
     auto o = operands(pages);
@@ -124,7 +124,7 @@ TEST_F(RegisterTest, RegisterWriteInvalidateAgain) {
   EXPECT_EQ(b.b.device().waiting_for(), "");
 }
 
-// The WQE behind a registration may use its STag at once: posted together, with one doorbell.
+// The next WQE may use the STag at once: both are posted with one doorbell.
 TEST_F(RegisterTest, TheNextWqeWaits) {
   const uint32_t stag = b.b.reg_fast(11);
   const Mr to = b.a.reg(1 << 16);
@@ -140,14 +140,14 @@ TEST_F(RegisterTest, TheNextWqeWaits) {
   EXPECT_EQ(b.a.bytes(to.address - 0x10000000, 4096), b.b.bytes(buffer + 999 * 4096ULL, 4096));
 }
 
-// More registrations than are read at a time, of several QPs, some of them refused.
+// More registrations, of several QPs, than tpt reads page lists at a time. Some are refused.
 TEST_F(RegisterTest, ManyAtATime) {
   constexpr uint32_t kPages = 600;
   struct One {
     Bench::Pair pair;
     uint32_t stag = 0;
     bool fails = false;
-    uint64_t last = 0;  // its last page, of its own
+    uint64_t last = 0;  // its last page, which no other list has
   };
   std::vector<One> all(9);
   for (uint32_t i = 0; i < all.size(); ++i)
@@ -175,7 +175,7 @@ TEST_F(RegisterTest, ManyAtATime) {
   }
 }
 
-// A registration that is refused or fails ends its QP, and leaves the STag to the next one.
+// A registration that is refused or fails ends its QP. The STag can be registered again.
 TEST_F(RegisterTest, EachErrorEndsTheQp) {
   struct Case {
     const char* name;
@@ -270,11 +270,11 @@ TEST_F(RegisterTest, MalformedWqe) {
   }
 }
 
-// A destroy_mr finds a registration in progress, and then its region.
+// A destroy_mr meets a registration in progress, then its region.
 TEST_F(RegisterTest, DestroyWhileRegistering) {
   const uint32_t stag = b.b.reg_fast(11);
   post(p.b.qpn, stag, operands(1500));
-  b.clock.settle(60);  // the list has 3 reads
+  b.clock.settle(60);  // the list takes 3 reads
   EXPECT_EQ(b.b.command(AdminOpcode::kDestroyMr, stag ^ 1).status, AdminStatus::kInProgress);
   good(b.b.wait(p.b.cqn));
   EXPECT_EQ(write(stag, 5, 5), WcStatus::kSuccess);
@@ -311,7 +311,7 @@ TEST_F(RegisterTest, CreateChecksItsArguments) {
   EXPECT_EQ(status([](auto&) {}), AdminStatus::kExists);
 }
 
-// An STag whose region is closed, but through which a read is outstanding, is registered after it.
+// A new registration of a closed STag waits until the reads through the closed region have retired.
 struct ClaimOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { answer = rsp; }
   void invalidated(const spec::Invalidated&) override { ++closed; }

@@ -42,7 +42,7 @@ class ScClock final : public Clock {
     event_.notify(at <= time ? sc_core::SC_ZERO_TIME : sc_core::sc_time::from_value(at - time));
   }
   bool advance(Cycle end) override {
-    if (end != end_) at((end_ = end) + 1, [] {});  // no device runs ahead of main
+    if (end != end_) at((end_ = end) + 1, [] {});  // so that no device runs ahead of main
     const uint64_t time = sc_core::sc_time_stamp().value(), last = base::time_of_cycle(end);
     const auto next = sc_core::sc_time_to_pending_activity();
     if (!sc_core::sc_pending_activity() || time + next.value() > last) {

@@ -3,8 +3,7 @@
 //
 //   model_speed [MESSAGES] [BYTES] [QPS]
 //
-// Memory answers at once, and the link delivers at once. One doorbell and one completion per 16
-// requests.
+// Memory and link answer in the same cycle. One doorbell and one completion per 16 requests.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -39,7 +39,7 @@ class SrqTest : public testing::Test {
     (void)events();
     return pair;
   }
-  /// A WQE whose buffer is that of its tag.
+  /// Posts a WQE whose buffer is that of its tag.
   void post(uint16_t tag, uint32_t length = kBuffer) {
     b.b.post_recv(srq, {sge(bm, uint64_t{tag} * kBuffer, length)}, tag);
   }
@@ -75,11 +75,11 @@ class SrqTest : public testing::Test {
   AdminStatus arm(uint16_t limit) {
     return b.b.command(AdminOpcode::kModifySrq, srq, spec::AdminLimitArgs{.limit = limit}).status;
   }
-  /// From side a, which itself sends nothing.
+  /// Delivers an FPDU as if side a had sent it.
   void inject(const Bench::Pair& q, const Bytes& ulpdu) { b.b.inject(q.conn_b, fpdu(ulpdu)); }
 
   Bench b;
-  Bench::Pair own;  // with receive queues of their own
+  Bench::Pair own;  // without the SRQ
   uint16_t srq;
   Mr am, bm;
   std::vector<Bench::Pair> p;

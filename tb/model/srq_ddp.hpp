@@ -1,4 +1,5 @@
-// Shared receive queues in ddp alone: a fixture that records reports and acknowledgements.
+// Shared receive queues in ddp, without other units: a fixture that records reports and
+// acknowledgements.
 //
 //   wqe(41);   begin(1);   write(1, kBadStag);           // a message begins, then an error
 //   EXPECT_EQ(said(), Items{bad(1, 41)});
@@ -70,7 +71,7 @@ class SrqDdpTest : public testing::Test,
   void order(spec::QpOp op, uint16_t qpn) { ddp.control({.op = op, .qpn = qpn, .params = {}}); }
   void stop(uint16_t qpn) { order(spec::QpOp::kStop, qpn); }
 
-  /// What the next takes get, tag and result. One SGE of 100 bytes.
+  /// Sets what the next take gets: tag and result. One SGE of 100 bytes.
   void wqe(uint16_t tag, RqTake result = RqTake::kOk, bool shared = true, uint32_t stag = 9) {
     spec::RqTakeRsp t{.result = result, .shared = shared, .wqe = {.index = tag}};
     if (result == RqTake::kOk) {
@@ -79,7 +80,7 @@ class SrqDdpTest : public testing::Test,
     }
     takes.push_back(t);
   }
-  /// refuse: rdmap's verdict.
+  /// `refuse`: rdmap refuses the segment.
   void segment(uint16_t qpn, const Bytes& header, uint32_t payload, bool refuse = false) {
     const Bytes all = header + Bytes(payload, 1);
     model::RxUlpdu u{
@@ -105,7 +106,7 @@ class SrqDdpTest : public testing::Test,
   void write(uint16_t qpn, uint32_t stag, bool refuse = false) {
     segment(qpn, tagged(0xc1, 0x40, stag, 4096), 10, refuse);
   }
-  /// The end of a Read Response.
+  /// The last segment of a Read Response.
   void response(uint16_t qpn) { segment(qpn, tagged(0xc1, 0x42, 9, 4096), 10); }
   void place_one() {
     --places;

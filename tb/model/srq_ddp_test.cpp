@@ -1,4 +1,4 @@
-// Shared receive queues in ddp alone: exactly one report for each WQE that is taken from one.
+// Shared receive queues in ddp, without other units: exactly one report for each WQE that is taken.
 #include "srq_ddp.hpp"
 
 namespace rnic::tb {
@@ -19,7 +19,8 @@ TEST_F(SrqDdpTest, AMessageThatEndsIsReportedOnce) {
   EXPECT_EQ(said(), (Items{ack(1), ack(2)})) << "nothing is owed";
 }
 
-// The QP's first error, found here, has its own status; nothing else reports that WQE.
+// The first error of the QP, which ddp finds here, has its own status. Nothing else reports that
+// WQE.
 TEST_F(SrqDdpTest, AnErrorOfTheReceiveKeepsItsStatus) {
   wqe(11);
   send(1, 0, 101, false);
@@ -55,11 +56,11 @@ TEST_F(SrqDdpTest, ARefusedSegmentFlushesTheOpenMessage) {
   wqe(31);
   begin(1);
   EXPECT_EQ(said(), Items{});
-  send(1, 10, 10, false, true);  // its own
+  send(1, 10, 10, false, true);  // of the same message
   EXPECT_EQ(said(), Items{bad(1, 31)});
   wqe(32);
   begin(2);
-  write(2, kBadStag);  // tagged
+  write(2, kBadStag);  // a tagged segment
   EXPECT_EQ(said(), Items{bad(2, 32)});
   wqe(33);
   begin(3);
@@ -72,7 +73,7 @@ TEST_F(SrqDdpTest, ARefusedSegmentFlushesTheOpenMessage) {
   }
 }
 
-// Messages behind the first error take WQEs as before, and each gives its own back.
+// Messages after the first error take WQEs as before. Each WQE is reported as flushed.
 TEST_F(SrqDdpTest, TakesBehindAnError) {
   wqe(41);
   begin(1);
@@ -98,7 +99,7 @@ TEST_F(SrqDdpTest, TakesBehindAnError) {
   EXPECT_EQ(said(), Items{ack(1)});
 }
 
-// The report stands where its segment does in the order of delivery.
+// A report keeps the place of its segment in the order of delivery.
 TEST_F(SrqDdpTest, AFlushWaitsForEarlierPlacements) {
   instant = false;
   wqe(51);
@@ -124,7 +125,7 @@ TEST_F(SrqDdpTest, AStopReportsTheOpenMessage) {
   EXPECT_EQ(said(), (Items{bad(1, 61), ack(1)}));
   stop(1);
   EXPECT_EQ(said(), Items{ack(1)});
-  // The number is used again.
+  // The QP number is used again.
   start(1);
   wqe(62);
   send(1, 0, 8, true);
@@ -158,7 +159,7 @@ TEST_F(SrqDdpTest, ASegmentBehindAStop) {
   EXPECT_EQ(said(), Items{});
   place_all();
   EXPECT_EQ(said(), (Items{bad(1, 81), ack(1)}));
-  // The same, behind a placement of another QP.
+  // The same, after a placement of another QP.
   wqe(82);
   begin(2);
   write(3, 9);
@@ -212,7 +213,7 @@ TEST_F(SrqDdpTest, AnOwnQueueIsFlushedByQp) {
   EXPECT_EQ(said(), (Items{ack(2), ack(3), ack(1)}));
 }
 
-// A Read Response between the segments of a Send is reported, and is no end of it.
+// A Read Response between the segments of a Send is reported, and does not end the Send.
 TEST_F(SrqDdpTest, AReadBesideAMessage) {
   wqe(14);
   begin(1);

@@ -1,4 +1,5 @@
-// Shared receive queues in qp alone: a fixture with the receive rings in host memory.
+// Shared receive queues in qp, without other units: a fixture with the receive rings in host
+// memory.
 //
 //   create_srq();   create_qp(kA, kSrq);   post(kSrq, 41);
 //   expect_ok(take(kA), 41);               // fetches as often as needed
@@ -71,7 +72,7 @@ class SrqQpTest : public testing::Test, protected model::Qp::Out, private model:
   bool ring(DoorbellKind kind, uint16_t n, uint16_t index, uint16_t page = 0) {
     return qp.doorbell({.kind = kind, .qpn = n, .page = page, .index = index});
   }
-  /// Posts a WQE of one SGE whose address is the tag, too.
+  /// Posts a WQE of one SGE; its address is also the tag.
   bool post(uint16_t n, spec::RqWqe w) {
     if (w.num_sge == 0) w.num_sge = 1;
     w.sge0 = {.address = w.tag, .length = 64, .lkey = 9};
@@ -86,7 +87,7 @@ class SrqQpTest : public testing::Test, protected model::Qp::Out, private model:
     while (!qp.rq_fetchable().empty())
       reads.push_back(qp.rq_fetch(static_cast<uint16_t>(qp.rq_fetchable().next(0))));
   }
-  /// Answers the oldest read with what lies in host memory, or with an error.
+  /// Answers the oldest read with the contents of host memory, or with an error.
   void answer(spec::RdStatus status = spec::RdStatus::kOk) {
     ASSERT_FALSE(reads.empty());
     const model::MemRead r = reads.front();

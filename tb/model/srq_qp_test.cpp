@@ -1,4 +1,4 @@
-// Shared receive queues in qp alone: commands, doorbells, takes, fetches, the limit.
+// Shared receive queues in qp, without other units: commands, doorbells, takes, fetches, the limit.
 #include "srq_qp.hpp"
 
 namespace rnic::tb {
@@ -34,7 +34,8 @@ TEST_F(SrqOfTwo, DoorbellsOfQueuesThatAreNotThere) {
   EXPECT_TRUE(ring(DoorbellKind::kRq, kOwn, 1));
 }
 
-// The ring is full at its size ahead of the next take; no completion is needed.
+// A doorbell may announce as many WQEs as the ring holds, counted from the next take. No completion
+// is needed to free a slot.
 TEST_F(SrqQpTest, ADoorbellFitsByWhatIsTaken) {
   EXPECT_EQ(create_srq(kSrq, 2, 5), AdminStatus::kOk);
   EXPECT_EQ(create_qp(kA, kSrq), AdminStatus::kOk);
@@ -103,7 +104,8 @@ TEST_F(SrqOfTwo, AReadThatFailsLeavesItsWqes) {
     expect_ok(take(i % 2 == 0 ? kB : kA), static_cast<uint16_t>(100 + i));
 }
 
-// A failed read behind WQEs that have arrived is noticed by nobody: the next take reads again.
+// A failed prefetch has no effect while older WQEs are buffered: the next take that needs the WQE
+// reads again.
 TEST_F(SrqOfTwo, AReadAheadThatFails) {
   for (uint16_t i = 0; i < 16; ++i) post(kSrq, i);
   for (uint16_t i = 0; i < 4; ++i) expect_ok(take(kA), i);
@@ -153,7 +155,7 @@ TEST_F(SrqOfTwo, TheLimitIsReachedOnce) {
   EXPECT_EQ(arm(7), AdminStatus::kOk);  // 9 are left
   EXPECT_FALSE(reached());
   take(kA);
-  take(kOwn);  // none: of another queue
+  take(kOwn);  // no WQE of the SRQ: kOwn has its own queue
   EXPECT_FALSE(reached());
   take(kB);
   EXPECT_FALSE(reached()) << "7 are left, not fewer";
@@ -189,7 +191,7 @@ TEST_F(SrqOfTwo, TheLimitIsReachedOnce) {
   EXPECT_TRUE(reached());
 }
 
-// A follower says when the limit is reached.
+// In a follower the RTL decides when the limit is reached.
 TEST_F(SrqOfTwo, AFollowerReachesTheLimit) {
   for (uint16_t i = 0; i < 3; ++i) post(kSrq, i);
   arm(60);
@@ -242,12 +244,12 @@ TEST_F(SrqOfTwo, CompletionsCarryTheTag) {
     EXPECT_TRUE(qp.retirable().empty());
   }
   expect_ok(take(kB), 72);
-  // A take of a QP that has stopped since gets its WQE; ddp gives it back.
+  // A QP that has stopped since its request still gets a WQE; ddp reports it as flushed.
   post(kSrq, 73);
   expect_ok(take(kA), 73);
 }
 
-// CQ 0 is no CQ of an SRQ, though its context has no other number.
+// CQ 0 is no CQ of an SRQ, although the context of an SRQ holds 0 there.
 TEST_F(SrqOfTwo, ACqFaultPassesAnSrqBy) {
   EXPECT_EQ(create_qp(5, kSrq, 0), AdminStatus::kOk);
   asyncs.clear();
@@ -261,7 +263,7 @@ TEST_F(SrqOfTwo, ACqFaultPassesAnSrqBy) {
   expect_ok(take(kA), 8);
 }
 
-// Reads of a destroyed SRQ come back to another owner of its number.
+// Reads of a destroyed SRQ return when its number belongs to a new SRQ or QP.
 TEST_F(SrqQpTest, ANumberIsUsedAgain) {
   for (const bool as_srq : {false, true}) {
     EXPECT_EQ(create_srq(), AdminStatus::kOk);

@@ -1,4 +1,5 @@
-// Shared receive queues in random order: a device, then qp and ddp alone, each against a reference.
+// Shared receive queues in random order: a device, then qp and ddp without other units, each
+// against a reference.
 #include <deque>
 #include <map>
 #include <optional>
@@ -22,7 +23,7 @@ struct SrqRandom : SrqTest {
   explicit SrqRandom(uint64_t seed) : SrqTest(random_dma(seed), 4, 4), rng(seed) {}
   void TestBody() override {}
 
-  // The WQEs that have completed are exactly the oldest ones that were posted, however QPs end.
+  // The completed WQEs are exactly the oldest posted ones, however QPs end.
   void run() {
     b.a.fill(am.address - 0x10000000, 1 << 16, 7);
     std::vector<uint16_t> posted;  // by order; the tag is its number modulo 64
@@ -61,7 +62,7 @@ struct SrqRandom : SrqTest {
     };
     for (int step = 0; step < 400 && !HasFailure(); ++step) {
       const uint64_t what = rng.below(20);
-      // As many as a ring of 16 has room for, even if none of those posted is taken.
+      // At most 16 WQEs are outstanding: the ring has room for them even if none has been taken.
       const size_t waits = open.size();
       if (what < 8) {
         const auto tag = static_cast<uint16_t>(posted.size() % 64);
@@ -136,7 +137,7 @@ struct SrqMix : SrqQpTest {
       create_qp(n, n == 5 ? std::nullopt : std::optional{n % 2 == 0 ? other : kSrq});
     const auto row_of = [&](uint16_t n) { return n == 5 ? n : n % 2 == 0 ? other : kSrq; };
     std::map<uint16_t, Reference> refs;
-    std::optional<uint16_t> taker;  // of the take that waits
+    std::optional<uint16_t> taker;  // the QP whose take waits
     bool may_fail = false;
     uint32_t taken = 0, failed = 0, reached = 0;
     for (int step = 0; step < 6000; ++step) {
@@ -148,7 +149,7 @@ struct SrqMix : SrqQpTest {
         const bool fits = ref.tags.size() < 1U << rings[n].log;
         const uint16_t before = rings[n].producer;
         if (n == 5 && !fits) continue;
-        if (!fits) {  // the entry that the next take reads stays
+        if (!fits) {  // a doorbell must not overwrite the next entry to take
           EXPECT_FALSE(ring(DoorbellKind::kRq, n, static_cast<uint16_t>(before + 1)));
         } else if (post(n, tag)) {
           ref.tags.push_back(tag);
@@ -286,7 +287,7 @@ TEST_F(SrqDdpTest, RandomMix) {
       check();
       for (const uint16_t n : kQps) {
         if (!peers[n].stopped) continue;
-        drain();  // mpa, which stops last, lets no segment in between
+        drain();  // mpa stops last: no segment enters between stop and start
         start(n);
         peers[n] = {};
       }

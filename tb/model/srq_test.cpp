@@ -164,7 +164,7 @@ TEST_F(SrqTest, SendsOfSeveralQpsInOrderOfArrival) {
   EXPECT_EQ(b.b.device().waiting_for(), "");
 }
 
-// The ring goes round many times, while a message that has begun keeps the oldest WQE.
+// The ring wraps many times, while an open message keeps the oldest WQE.
 TEST_F(SrqTest, ASlotIsFreeWhenItsWqeIsTaken) {
   post(63);
   inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
@@ -246,7 +246,7 @@ TEST_F(SrqTest, TheLimitMakesOneEvent) {
   EXPECT_EQ(b.b.query(p[0].b.qpn).state, QpState::kRts);
 }
 
-// What is posted stays for the other QPs. Only the send queue is flushed.
+// Posted WQEs stay for the other QPs. Only the send queue is flushed.
 TEST_F(SrqTest, AnErrorFlushesNoReceives) {
   for (uint16_t i = 0; i < 4; ++i) post(i);
   EXPECT_EQ(to_error(p[0]), AdminStatus::kOk);
@@ -269,7 +269,7 @@ TEST_F(SrqTest, AnAbortFlushesTheOpenMessage) {
   inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
   b.clock.settle(2000);
   EXPECT_EQ(to_error(p[0]), AdminStatus::kOk);
-  const auto e = b.b.poll(p[0].b.cqn);  // written before the command is answered
+  const auto e = b.b.poll(p[0].b.cqn);  // written before the response to the command
   ASSERT_TRUE(e);
   EXPECT_EQ(e->index, 12);
   EXPECT_EQ(e->status, WcStatus::kWrFlushErr);
@@ -291,8 +291,8 @@ TEST_F(SrqTest, ALostConnectionFlushesTheOpenMessage) {
   EXPECT_FALSE(b.b.poll(p[0].b.cqn));
 }
 
-// A refused Write in a message, and Sends behind it: as many as have come before the stop are taken,
-// and each is given back. The WQEs behind those are still there.
+// A refused Write within a message, and Sends after it. Each Send that arrives before the stop
+// takes a WQE, which is flushed. The following WQEs stay in the SRQ.
 TEST_F(SrqTest, ARefusalFlushesWhatWasTakenAhead) {
   for (uint16_t i = 0; i < 10; ++i) post(i);
   inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
@@ -323,7 +323,7 @@ TEST_F(SrqTest, TheNumberOfADestroyedSrq) {
     ASSERT_EQ(s.command(AdminOpcode::kCreateSrq, n, spec::AdminSrqArgs{.base = base, .log_size = 6})
                   .status,
               AdminStatus::kOk);
-    s.write64(2, 8, uint64_t{40} << 32 | n);  // its reads are in flight when it goes
+    s.write64(2, 8, uint64_t{40} << 32 | n);  // its reads are in flight when it is destroyed
     ASSERT_EQ(s.command(AdminOpcode::kDestroySrq, n).status, AdminStatus::kOk);
     const uint16_t cq = s.create_cq();
     ASSERT_EQ(s.command(AdminOpcode::kCreateQp, n,

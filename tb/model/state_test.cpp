@@ -94,7 +94,7 @@ TEST_F(StateTest, GracefulClose) {
   gone(b.b, p.b.qpn, p.conn_b, spec::ConnState::kClosed);
 }
 
-// Data received before the peer's FIN counts, however soon the FIN follows it.
+// Data received before the peer's FIN counts, however soon the FIN follows.
 TEST_F(StateTest, SendJustBeforeFin) {
   b.b.post_recv(p.b.qpn, {sge(bm, 0, 5000)});
   b.a.post_send(p.a.qpn, wr(WrOpcode::kSend), {sge(am, 0, 5000)});
@@ -271,7 +271,7 @@ TEST(Malformed, EachEndsItsWqe) {
   }
 }
 
-// Unreadable memory: of a Write, of a WQE, of the source of a Read.
+// Memory that cannot be read: of a Write, of a WQE, of the source of a Read.
 TEST_F(StateTest, PoisonedPayload) {
   write();
   b.clock.settle(2000);

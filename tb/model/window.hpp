@@ -45,7 +45,7 @@ class WindowTest : public testing::Test {
     return s;
   }
 
-  /// Another pair of QPs, that of side b in this PD.
+  /// Connects another pair of QPs, on side b in this PD.
   void connect_in_pd(uint16_t pd) {
     p = {.a = b.a.create_qp(setup()), .b = b.b.create_qp(setup(pd))};
     std::tie(p.conn_a, p.conn_b) = b.open();
@@ -53,7 +53,7 @@ class WindowTest : public testing::Test {
     EXPECT_EQ(b.a.rts(p.a.qpn, p.conn_a, setup()), AdminStatus::kOk);
   }
 
-  /// All bytes from first_offset on, from TO `to` on.
+  /// A region of these pages, without the bytes before first_offset. Byte 0 has TO a.base_to.
   Region region(uint32_t pages, uint16_t rights = kAll,
                 spec::AdminMrArgs a = {.base_to = 0x5000'0010}) {
     Region r;
@@ -117,8 +117,8 @@ class WindowTest : public testing::Test {
     EXPECT_EQ(e.opcode, WcOpcode::kLocalInv);
   }
 
-  /// The cause for which side b refused the requests of side a, which are in its queue: a Send
-  /// behind them shows that they are done.
+  /// Returns the cause for which side b refused the requests of side a, or kNone. A Send after the
+  /// requests shows that they are done.
   Cause done() {
     const Mr rm = b.b.reg(64);
     b.b.post_recv(p.b.qpn, {sge(rm, 0, 64)});
@@ -163,7 +163,7 @@ class WindowTest : public testing::Test {
     b.a.post_send(p.a.qpn, wr(WrOpcode::kAtomicWrite, kSignaled | kInline, to, stag), {}, raw);
     return done();
   }
-  /// A Send with Invalidate of the peer.
+  /// The peer sends a Send with Invalidate.
   Cause invalidate(uint32_t stag) {
     const Mr rm = b.b.reg(64);
     b.b.post_recv(p.b.qpn, {sge(rm, 0, 64)});
@@ -181,7 +181,7 @@ class WindowTest : public testing::Test {
   }
 
   static uint64_t bus(const Mr& m) { return m.address - 0x10000000; }
-  /// The last Write of n bytes has placed them `offset` bytes behind the region's first byte.
+  /// Checks that the last Write of n bytes is placed from byte `offset` of the region on.
   void expect_placed(const Region& r, uint64_t offset, uint32_t n) {
     for (uint32_t i = 0; i < n; ++i)
       ASSERT_EQ(b.b.memory[r.bus(offset + i)], b.a.memory[bus(am) + i]) << i;
@@ -192,7 +192,7 @@ class WindowTest : public testing::Test {
   Mr am;
 
  private:
-  uint32_t next_slot_ = 8000, next_pbl_ = 100000;  // apart from those of Side
+  uint32_t next_slot_ = 8000, next_pbl_ = 100000;  // Side uses lower ones
 };
 
 }  // namespace rnic::tb

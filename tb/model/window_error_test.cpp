@@ -1,5 +1,6 @@
 // Memory windows that are refused: create_mr, the WQE, and each check of a bind, which then changes
-// nothing. Then the table alone: binds between extents in flight, invalidations and destroys.
+// nothing. Then tpt without other units: binds between extents in flight, invalidations and
+// destroys.
 #include <functional>
 
 #include "window.hpp"
@@ -25,7 +26,7 @@ struct RefusedBindTest : WindowTest {
     EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kLocalCatastrophic);
     p = b.connect(setup());
   }
-  /// Checks of the operands and of the region.
+  /// Refusals by the operands and by the region.
   std::vector<Case> cases() {
     EXPECT_EQ(b.b.command(AdminOpcode::kCreatePd, 1).status, AdminStatus::kOk);
     const auto in = [](const Region& r, uint16_t rights = kRw) {
@@ -128,7 +129,8 @@ TEST_F(RefusedBindTest, OfAnotherEntry) {
   EXPECT_EQ(destroy(fast), AdminStatus::kOk);
 }
 
-// What a region must grant, and no more; its last byte, also where the TO ends.
+// The least that a region must grant. The bind takes its last byte, also at the end of the TO
+// space.
 TEST_F(RefusedBindTest, TheLeastThatIsEnough) {
   const uint32_t kept = window(1);
   const auto ok = [&](uint16_t of_region, uint16_t rights) {
@@ -202,7 +204,7 @@ TEST_F(WindowTest, CreateChecksItsArguments) {
   bad([](auto& a) { a.pages = 1; });
   bad([](auto& a) { a.bound = 1; });
   bad([](auto& a) { a.fast = 1; });
-  bad([](auto& a) {  // good without `window`
+  bad([](auto& a) {  // valid arguments if `window` were 0
     a.fast = 1;
     a.pages = 1;
     a.pbl_base = 10;
@@ -223,7 +225,7 @@ TEST_F(WindowTest, CreateChecksItsArguments) {
   EXPECT_EQ(status([](auto& a) { a.window = 1; }), AdminStatus::kExists);
 }
 
-// No region may have windows and be invalidated by the peer.
+// A region cannot both have windows and be invalidated by the peer.
 TEST_F(WindowTest, ARegionIsBoundToOrInvalidated) {
   const auto status = [&](uint16_t rights) {
     const uint64_t list = b.b.alloc(8);
@@ -241,7 +243,7 @@ TEST_F(WindowTest, ARegionIsBoundToOrInvalidated) {
   EXPECT_EQ(status(0x010), AdminStatus::kOk);
 }
 
-// --- the table alone
+// --- tpt without other units
 
 struct TableOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { answer = rsp; }
@@ -297,7 +299,7 @@ struct TableTest : testing::Test {
   uint32_t region = 0, window = 0;
 };
 
-// TO 8000 is byte 7000 of the region, 7300 of its pages: 3204 of the second.
+// TO 8000 is byte 7000 of the region and byte 7300 of its pages: byte 3204 of the second page.
 TEST_F(TableTest, TranslatesThroughThePagesOfItsRegion) {
   EXPECT_EQ(bind(window, {.address = 8000, .length = 5000, .rights = 2}), Claim::kClaimed);
   EXPECT_EQ(access(window, 64, 5000), Result::kOk);
@@ -330,7 +332,7 @@ TEST_F(TableTest, ABindWaitsForAccessesInFlight) {
   EXPECT_EQ(bind(window + 1, next), Claim::kWaits);
   EXPECT_EQ(access(window, 64, 10), Result::kStag);
   EXPECT_EQ(access(window + 1, 64, 10), Result::kStag);
-  EXPECT_EQ(bind(window + 1, next), Claim::kWaits);  // closed and not drained
+  EXPECT_EQ(bind(window + 1, next), Claim::kWaits);  // closed, not drained
   EXPECT_EQ(out.claims, 0);
   retire(0);
   EXPECT_EQ(out.claims, 1);
@@ -339,7 +341,7 @@ TEST_F(TableTest, ABindWaitsForAccessesInFlight) {
             Result::kRights);
 }
 
-// The window has closed, so the region may go before the bind is tried again.
+// The window is closed, so the region may be destroyed before the bind is tried again.
 TEST_F(TableTest, ABindIsCheckedAnew) {
   const Operands o{.address = 1000, .length = 10, .rights = 2};
   EXPECT_EQ(bind(window, o), Claim::kClaimed);
@@ -356,14 +358,14 @@ TEST_F(TableTest, AnInvalidatedWindowIsBoundBehindItsAccesses) {
   EXPECT_EQ(bind(window, o), Claim::kClaimed);
   EXPECT_EQ(access(window, 64, 10), Result::kOk);
   tpt.invalidate(spec::SqLocal{.qpn = 7, .slot = 4, .stag = window});
-  EXPECT_EQ(destroy(region), spec::AdminStatus::kInProgress);  // no window, but an access
+  EXPECT_EQ(destroy(region), spec::AdminStatus::kInProgress);  // no window, but an access in flight
   retire(0);
   ASSERT_EQ(out.done.size(), 1U);
   EXPECT_EQ(out.done[0], (spec::SqLocalDone{.qpn = 7, .slot = 4}));
   EXPECT_EQ(destroy(region), spec::AdminStatus::kOk);
 }
 
-// The refusal waits its turn, as any invalidation: until what was in flight before it has retired.
+// The refusal waits, as any invalidation does, until the earlier accesses have retired.
 TEST_F(TableTest, AnInvalidationOfARegionWithWindowsIsRefusedInOrder) {
   EXPECT_EQ(bind(window, {.address = 1000, .length = 10, .rights = 2}), Claim::kClaimed);
   EXPECT_EQ(access(region, 1000, 10, 1), Result::kOk);
@@ -373,13 +375,13 @@ TEST_F(TableTest, AnInvalidationOfARegionWithWindowsIsRefusedInOrder) {
   retire(0);
   ASSERT_EQ(out.done.size(), 1U);
   EXPECT_EQ(out.done[0], (spec::SqLocalDone{.qpn = 7, .slot = 4, .result = Result::kBind}));
-  tpt.invalidate(spec::SqLocal{.qpn = 7, .slot = 4, .stag = region + 1});  // not its key: nothing
+  tpt.invalidate(spec::SqLocal{.qpn = 7, .slot = 4, .stag = region + 1});  // wrong key: no effect
   retire(1);
   ASSERT_EQ(out.done.size(), 2U);
   EXPECT_EQ(out.done[1].result, Result::kOk);
 }
 
-// A window that a destroy_mr has closed, but that drains still, may be bound again.
+// A window that a destroy_mr has closed, and that still drains, may be bound again.
 TEST_F(TableTest, ADestroyedWindowThatDrains) {
   const Operands o{.address = 1000, .length = 10, .rights = 2};
   EXPECT_EQ(bind(window, o), Claim::kClaimed);
@@ -396,7 +398,7 @@ TEST_F(TableTest, ADestroyedWindowThatDrains) {
   EXPECT_EQ(tpt.waiting_for(), "");
 }
 
-// Before it creates one, admin asks with the same arguments whether the slot is used.
+// Before create_mr, admin sends query_mr with the same arguments to learn whether the slot is used.
 TEST_F(TableTest, IsAskedForASlot) {
   std::array<uint8_t, 56> args{};
   spec::AdminMrArgs{.window = 2}.pack(args);
@@ -408,7 +410,7 @@ TEST_F(TableTest, IsAskedForASlot) {
   EXPECT_EQ(used(3), spec::AdminStatus::kNotFound);
 }
 
-// The STag of a window that is gone, whose slot has another one.
+// The STag of a destroyed window, whose slot holds another window.
 TEST_F(TableTest, AnEarlierWindowOfTheSlot) {
   const Operands o{.address = 1000, .length = 10, .rights = 2};
   EXPECT_EQ(destroy(window), spec::AdminStatus::kOk);

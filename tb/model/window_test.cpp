@@ -1,5 +1,5 @@
-// Memory windows: a WQE binds an STag to a range of a region, for the peer. What they grant, how
-// they close, and what they keep from closing. Refused binds: window_error_test.cpp
+// Memory windows: a WQE binds an STag to a range of a region, for the peer. Accesses that a window
+// allows, how it closes, and the commands that it blocks. Refused binds: window_error_test.cpp
 #include "window.hpp"
 
 #include <functional>
@@ -86,7 +86,7 @@ TEST_F(WindowTest, GrantsItsRightsAndNoMore) {
   EXPECT_EQ(base::load_le<uint64_t>(&b.b.memory[r.bus(2048)]), before + 41);
 }
 
-// Without a right it grants nothing.
+// Without rights a window allows no access.
 TEST_F(WindowTest, WithoutRights) {
   const Region r = region(1, spec::kAccessMwBind);
   const uint32_t stag = window(1);
@@ -120,14 +120,14 @@ TEST_F(WindowTest, UnbindsWithLength0) {
     EXPECT_EQ(write(open, kTo, 100), Cause::kNone);
     expect_placed(r, 100 * i, 100);
     EXPECT_EQ(destroy(r.stag), AdminStatus::kInUse);
-    // Only the window counts: the region's key and rights may be anything.
+    // Only the window is checked: the region's key and rights are ignored.
     good(bind(closed, {.address = 77, .length = 0, .lkey = i, .rights = kRw}));
     EXPECT_EQ(query(open), AdminStatus::kNotFound);
     EXPECT_EQ(query(closed), AdminStatus::kNotFound);
     EXPECT_EQ(write(open, kTo, 1), Cause::kDdpTaggedStag);
     EXPECT_EQ(write(closed, kTo, 1), Cause::kDdpTaggedStag);
   }
-  good(bind(kept, {}));  // once more
+  good(bind(kept, {}));  // unbinds an unbound window
   EXPECT_EQ(destroy(r.stag), AdminStatus::kOk);
 }
 
@@ -156,7 +156,7 @@ TEST_F(WindowTest, ThePeerMayNotInvalidateType1) {
   good(bind(stag, part(r, 0, 100, kRw)));
   EXPECT_EQ(invalidate(stag), Cause::kRdmapInvStag);
   EXPECT_EQ(write(stag, kTo, 100), Cause::kNone);
-  closed_by_us(stag);  // but its owner may
+  closed_by_us(stag);  // the owner may invalidate it
   EXPECT_EQ(write(stag, kTo, 100), Cause::kDdpTaggedStag);
 }
 
@@ -179,7 +179,8 @@ TEST_F(WindowTest, OfAFastRegion) {
     return b.b.wait(p.b.cqn).status;
   };
   EXPECT_EQ(reg(kept, kAll), WcStatus::kSuccess);
-  // Byte 5000 is byte 9000 of the pages: 808 of the third, which is the lowest.
+  // Byte 5000 is byte 9000 of the pages: byte 808 of the third page, whose bus address is the
+  // lowest.
   good(bind(stag, {.address = 0x9000 + 5000, .length = 3000, .lkey = kept, .rights = kRw}));
   EXPECT_EQ(write(stag, kTo + 2000, 1000), Cause::kNone);
   EXPECT_EQ(b.b.bytes(buffer + 808 + 2000, 1000), b.a.bytes(bus(am), 1000));
@@ -191,8 +192,8 @@ TEST_F(WindowTest, OfAFastRegion) {
   EXPECT_EQ(reg(kept, kAll | spec::kAccessRemoteInvalidate), WcStatus::kMwBindErr);
 }
 
-// destroy_mr and the invalidation of a region are refused until its last window closes, in any of
-// the ways that one can.
+// destroy_mr and the invalidation of a region are refused until its last window closes, however it
+// closes.
 TEST_F(WindowTest, ARegionIsHeldByItsWindows) {
   struct Way {
     const char* name;
@@ -216,7 +217,7 @@ TEST_F(WindowTest, ARegionIsHeldByItsWindows) {
     const uint32_t first = window(1), last = window(way.type);
     good(bind(first, part(r, 0, 100, kRw)));
     good(bind(last, part(r, 50, 100, kRw)));
-    good(bind(first ^ 1, part(r, 7, 10, kRw)));  // counts as one still
+    good(bind(first ^ 1, part(r, 7, 10, kRw)));  // still one window
     EXPECT_EQ(destroy(r.stag), AdminStatus::kInUse);
     good(bind(first, {}));
     EXPECT_EQ(destroy(r.stag), AdminStatus::kInUse);
@@ -228,7 +229,7 @@ TEST_F(WindowTest, ARegionIsHeldByItsWindows) {
   EXPECT_EQ(destroy(other.stag), AdminStatus::kInUse);
 }
 
-// Our invalidation of a region with a window ends its QP and changes nothing.
+// A local invalidation of a region with a window ends the QP and changes nothing.
 TEST_F(WindowTest, AnInvalidationOfAHeldRegionIsRefused) {
   const Region r = region(1);
   const uint32_t stag = window(1);
@@ -258,7 +259,7 @@ TEST_F(WindowTest, DestroyIgnoresTheLowBits) {
   EXPECT_EQ(b.b.command(AdminOpcode::kDestroyPd, 1).status, AdminStatus::kOk);
 }
 
-// It is no local key: of a Send, of the sink of a Read, of a receive.
+// A window is no local key: of a Send, of the sink of a Read, of a receive.
 TEST_F(WindowTest, IsNoLocalKey) {
   const Region r = region(1);
   const uint32_t stag = window(1);
@@ -285,8 +286,8 @@ struct RandomWindowTest : WindowTest {
   RandomWindowTest() : WindowTest(random_dma()) {}
 };
 
-// The peer writes while the window is bound to other bytes. After the completion nothing more is
-// placed through the old key.
+// The peer writes while the window is bound to other bytes. After the completion of the bind
+// nothing more is placed through the old key.
 TEST_F(RandomWindowTest, IsBoundAnewUnderTraffic) {
   const Region r = region(8);
   const uint32_t kept = window(1);
@@ -295,7 +296,7 @@ TEST_F(RandomWindowTest, IsBoundAnewUnderTraffic) {
     SCOPED_TRACE(round);
     const uint32_t old = kept ^ (2 * round + 1), next = kept ^ (2 * round + 2);
     good(bind(old, part(r, 0, 16384, kRw)));
-    const auto other = b.connect(setup());  // its QP outlives the refused Writes
+    const auto other = b.connect(setup());  // the refused Writes do not end its QP
     b.a.fill(bus(am), 16384, round + 1);
     for (uint32_t i = 0; i < 30; ++i)
       b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, 0, kTo + 500 * i, old),
@@ -330,7 +331,8 @@ TEST_F(RandomWindowTest, IsBoundAnewUnderTraffic) {
   EXPECT_GE(stopped_midway, 4U);
 }
 
-// A bind waits for a Write that is being placed through its window, and the next WQE for the bind.
+// A bind waits for a Write that is being placed through its window. The next WQE waits for the
+// bind.
 TEST_F(WindowTest, WaitsForWhatIsInFlight) {
   const Region r = region(1);
   const uint32_t stag = window(1);

@@ -30,8 +30,8 @@ struct Row {
 /// RFC 7306 5.1 and draft section 3.1.3, row by row:
 ///   - Two fields carry out; two have a top bit in the addend.
 ///   - A carry beyond 32 bits.
-///   - Bits outside the mask differ and stay.
-///   - A comparison fails.
+///   - Bits outside the mask differ and are kept.
+///   - A comparison that fails.
 ///   - An Atomic Write.
 constexpr Row kRows[] = {
     {kAdd, 0xffff0000ffff0001, 0x8001800100010001, 0x8000800080008000, 0, 0, 0x8000800100000002},
@@ -137,8 +137,8 @@ Result<void> Story::compute(Qp& qp, Qp& second) {
   return {};
 }
 
-/// Both QPs on one word of the peer: they wait for its lock. The first QP counts in the low half of
-/// the word, the second in its high half. The second QP issues between its two additions a CmpSwap
+/// Both QPs use one word of the peer, and wait for its lock. The first QP counts in the low half of
+/// the word, the second in its high half. Between its two additions the second QP issues a CmpSwap
 /// that stores nothing.
 Result<void> Story::add_together(Qp& qp, Qp& second) {
   for (uint64_t k = 1; k <= 3; ++k) {

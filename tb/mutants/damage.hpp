@@ -1,5 +1,5 @@
-// Records that no peer of ours would send, passed to a device: one field is wrong. The CRC is
-// correct, unless it is the damaged field. So each check of a header must reject a record.
+// Passes a device records that no correct peer sends: one field is wrong. The CRC is correct,
+// unless it is the damaged field. So the check of that field must reject the record.
 //
 //   Damaging device(std::move(inner));
 //   device.next = Damage::kMsn;         the next segment that carries bytes

@@ -1,6 +1,6 @@
-// The faults, all disabled; a run enables one by its number. mutate generates the list of those of
-// RTL and model with the sources that contain them (faults.cpp in the build folder). trace.hpp
-// creates those of the trace, that is, of the RTL's reports.
+// The faults, all disabled; a run enables one by its number. mutate generates the list of the
+// faults of RTL and model, with the sources that contain them (faults.cpp in the build folder).
+// trace.hpp creates the faults of the trace, that is, of the RTL's commits and outputs.
 //
 //   for (const Fault& f : built_faults()) if (f.layer == Layer::kRtl) ...
 //   chosen().rtl = f.number;                         before a device is created; 0: no fault
@@ -18,7 +18,7 @@ inline constexpr const char* kLayerNames[] = {"rtl", "model", "trace"};
 struct Fault {
   uint32_t number = 0;
   Layer layer = Layer::kRtl;
-  bool by_hand = false;  // of places.txt; else drawn
+  bool by_hand = false;  // from places.txt; otherwise drawn
   std::string name{};    // by hand: the fault's description; drawn: empty
   std::string file{};
   uint32_t line = 0;
@@ -37,7 +37,7 @@ struct TraceFault {
     kDouble,
     kLater,
     kBit
-  };  // kLater: after the next of its kind
+  };  // kLater: moved after the next commit of its kind
   std::string_view what;
   Action action = Action::kDrop;
   uint32_t nth = 1;
@@ -51,7 +51,7 @@ struct Chosen {
   uint32_t rtl = 0, model = 0;
   bool has_trace = false;
   TraceFault trace{};
-  bool with_sleepers = false;  // use the RTL with faults compiled in, even if none is enabled
+  bool with_sleepers = false;  // use the RTL with faults compiled in, also with no fault enabled
 };
 Chosen& chosen();
 
@@ -60,8 +60,8 @@ Chosen& chosen();
 inline uint32_t model_selected = 0;
 /// The place of the enabled fault of model or trace was reached.
 inline bool was_reached = false;
-/// By the number of a fault in the model: x if a run without faults has reached its place. Empty:
-/// not recorded.
+/// Set by a run without faults: for each number of a fault in the model, x if the run has reached
+/// its place. Empty: not recorded.
 inline std::string places_reached;
 inline bool is(uint32_t number) {
   if (number < places_reached.size()) places_reached[number] = 'x';

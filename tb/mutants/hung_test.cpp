@@ -1,7 +1,7 @@
 // The fault that once hung the default device (`ddp_tx_segment` counts a beat of inline data that
 // is not valid) is enabled in the builds `stall` and minimum of rnic-sim-hung. `stall` finds it
-// with the effort that CI spends on regress there; the minimum build does not, with as much. The
-// build `stall` exists for the faults that it finds by stalling streams (architecture 3).
+// with the effort that CI spends on regress there. The minimum build does not, with as much effort.
+// The build `stall` exists for faults that only stalled streams reveal (architecture 3).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

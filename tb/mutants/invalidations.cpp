@@ -1,4 +1,4 @@
-// Invalidations by the peer and by the own send queue: good ones in both directions at the same
+// Invalidations by the peer and by the local send queue: valid ones in both directions at the same
 // time, and wrong ones. See story.hpp.
 #include <algorithm>
 
@@ -18,12 +18,13 @@ constexpr uint32_t kLent = RNIC_ACCESS_REMOTE_INVALIDATE | IBV_ACCESS_LOCAL_WRIT
 
 }  // namespace
 
-/// Registers the buffer for this QP and its peer alone.
+/// Registers the buffer for access through this QP only.
 Result<Mr> Story::lend(Qp& qp) { return qp.reg_mr_iova(buffer_, 0, kBytes, kIova, kLent); }
 
 /// Both sides run this at the same time. The peer writes to the lent region, invalidates it, and
 /// writes once more, with Immediate Data and SE. The two receives complete in this order, the first
-/// names the region, and the bytes are there. Then the QP invalidates a region of its own.
+/// names the region, and the written bytes are in memory. Then the QP invalidates its second region
+/// itself.
 Result<void> Story::invalidate_each_other(Qp& qp) {
   auto lent = lend(qp), own = lend(qp);
   if (!lent) return error_of(lent);
@@ -91,7 +92,8 @@ Result<void> Story::keep_region() {
   return other.destroy();
 }
 
-/// Invalidates the STag that the peer has lent, and when the peer has been told, writes through it.
+/// Invalidates the STag that the peer has lent. After the peer has received the report, writes
+/// through it.
 Result<void> Story::write_too_late(Qp& qp) {
   if (auto r = meet(4); !r) return r;
   const uint32_t key = shared_.lent_key[1 - side_];

@@ -3,16 +3,16 @@
 // against a model. Short programs run in child processes, one after the other until one detects the
 // fault.
 //
-//   mutants                           all by hand, one drawn in each source file, 15 of the trace
+//   mutants                           all by hand, one drawn per source file, 15 of the trace
 //   mutants --count 6                 six of these
 //   mutants --seed 7                  draws others; --all: all that are compiled in
-//   mutants --fault 93 --verbose      one, with its catcher's full report; --list lists the numbers
+//   mutants --fault 93 --verbose      one fault, with the full report; --list lists the numbers
 //   mutants --match rtl/atomic        those whose line in --list contains this text
 //
 // The test fails if a fault by hand survives, or if the kill rate of the drawn ones is below
 // --least per cent. A fault of equivalent.txt must survive and does not count: it changes nothing,
-// for the reason given there. `mutants` has the plain RTL, so no fault of RTL; `mutants_rtl` has
-// all.
+// for the reason given there. `mutants` has the plain RTL, so no fault of the RTL; `mutants_rtl`
+// has all.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -41,12 +41,12 @@ struct Settings {
 constexpr uint32_t kTracesDrawn = 15;
 constexpr const char* kLost =
     "lost";  // kind of a fault by hand whose text is not in its file exactly once
-constexpr double kPatience = 10;  // limit: times the simulated time without a fault, plus 1000 us
+constexpr double kPatience = 10;  // time limit: this times the time without a fault, plus 1000 us
 
 /// The programs, run one after the other until one detects the fault: the shortest that reach every
 /// unit. The plan of seed 435 has markers, and a window of one FPDU. For faults of the RTL these
-/// run on the build `stall`, whose queues are small but deeper than one entry. Then follow load on
-/// `stall`, and load on the default build.
+/// programs run on the build `stall`, whose queues are small but deeper than one entry. Programs
+/// with more load follow, on `stall` and on the default build.
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = [] {
@@ -54,7 +54,7 @@ const std::vector<Program>& programs() {
         {kPlan, 0, 47, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 60, 32},
         {kErrors, 0},       {kDamage, 1}, {kRefused, 0}, {kPlan, 0, 435, 24},
     };
-    // Immediate Data, of which the plans above have none.
+    // The plans above have no Immediate Data.
     if (!has_rtl_faults()) some.insert(some.end(), {{kPlan, 0, 421, 80}, {kPlan, 0, 400, 120}});
     if (has_rtl_faults()) {
       using enum sim::RtlBuild;
@@ -93,7 +93,7 @@ std::string describe(const Fault& f) {
 // --- faults that change nothing
 
 struct Equivalent {
-  std::string file, kind, before, line, because;  // line: a further text in the fault's line
+  std::string file, kind, before, line, because;  // line: another text of the fault's line
   bool matches(const Fault& f) const {
     return f.file == file && f.kind == kind && f.before == before &&
            (line.empty() || source_line(f).find(line) != std::string::npos);
@@ -225,7 +225,7 @@ class Runner {
   }
 
  private:
-  /// Starts the first program at or after this index that reaches the fault's place.
+  /// Starts the first program, from this index on, that reaches the fault's place.
   void meet(Job& job, size_t program) {
     const auto passes = [&](const Verdict& v) {
       return job.fault.layer == Layer::kModel && job.fault.number < v.places_reached.size() &&
@@ -312,7 +312,7 @@ struct Count {
   }
 };
 
-/// A hint for the reader of a survivor.
+/// Explains a survivor in the report.
 const char* why_perhaps(const Job& j) {
   if (j.fault.kind == kLost) return "its text in places.txt does not stand there exactly once";
   if (j.fault.layer == Layer::kRtl)

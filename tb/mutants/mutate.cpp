@@ -1,5 +1,5 @@
-// mutate: writes copies of sources that contain disabled faults; a run enables one by its number.
-// One build, many faults.
+// mutate: writes copies of sources with disabled faults; a run enables one by its number. One build
+// has many faults.
 //
 //   mutate --seed 1 --draw 3 --places tb/mutants/places.txt --root . --out BUILD
 //   rtl/mpa/mpa_tx_crc.sv ... model/cq/cq.cpp ...

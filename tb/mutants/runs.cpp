@@ -29,8 +29,8 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Observes everything after the follower does. It ends the model's fault at the end of a cycle. It
-/// checks ordering separately, so that the report shows which of the two was first.
+/// Observes each event after the follower. Ends the model's fault at the end of a cycle. Checks the
+/// order separately, so that the report shows which of the two checkers was first.
 class Watch final : public sim::Observer {
  public:
   void cycle(uint64_t n) override { ordering_.cycle(n); }

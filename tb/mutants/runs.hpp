@@ -16,7 +16,7 @@
 
 namespace rnic::mutants {
 
-/// The checker that detected the fault. The order is that of the report.
+/// The checker that detected the fault, in the order of the report.
 enum class Catcher : uint8_t {
   kNobody,
   kTandem,     // the follower: RTL and model differ, or items are left over
@@ -35,9 +35,9 @@ inline const char* name_of(Catcher c) {
 
 struct Verdict {
   Catcher catcher = Catcher::kNobody;
-  uint64_t cycles = 0;   // of the mutated device, until then
+  uint64_t cycles = 0;   // of the mutated device, until the end of the run
   uint64_t fold = 0;     // hash of all its pins
-  bool reached = false;  // the place of a fault in model or trace
+  bool reached = false;  // the place of a fault in model or trace was reached
   double simulated_us = 0, wall_s = 0;
   std::string places_reached;  // of a run without faults; see faults.hpp
   std::string what;            // the first line of the failure

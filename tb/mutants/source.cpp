@@ -48,7 +48,7 @@ std::string one_line(std::string s) {
   return out;
 }
 
-/// The part common to both languages: operators inside an expression.
+/// Finds the places common to both languages: operators inside an expression.
 class Finder {
  public:
   explicit Finder(const std::string& text) : text_(text), code_(code_of(text)) {}
@@ -156,7 +156,8 @@ class SvFinder final : public Finder {
   // True if the unit has counters: items, busy, stalled.
   const bool has_counters_ = std::regex_search(code_, std::regex(R"(unit_count_t +count_o)"));
 
-  /// Unused, traced, or only counted: no decision depends on it. Counters: tb/lib, counters_test.
+  /// True for a target that is unused, traced or only counted: no decision depends on it. Counters:
+  /// tb/lib, counters_test.
   bool only_seen(std::string_view target) const {
     const auto names = [&](auto... name) { return ((target.find(name) != kNone) || ...); };
     return names("unused", "tap_", "count_o", "time_q") ||

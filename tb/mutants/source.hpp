@@ -1,6 +1,6 @@
 // Finds the places where a source text can be changed safely: bounds of expressions that the text
-// alone shows. It reads SystemVerilog in the style of rtl/ (style guide, section 5), and C++ in
-// that of model/.
+// shows without further analysis. It reads SystemVerilog in the style of rtl/ (style guide, section
+// 5), and C++ in the style of model/.
 //
 //   for (const Place& p : find_places(text, Language::kSystemVerilog)) ...
 //   apply(text, {{p, 7}}, language)            the text with p switched by number 7

@@ -162,7 +162,7 @@ Result<void> Story::meet(uint32_t step) {
 Result<void> Story::act(bool causes, bool pushes) {
   if (now_.what == Case::kRefused) return refused();
   const bool overruns = now_.what == Case::kOverrun && !causes;
-  Cq between, small;  // `between` takes a number: those of the QP's two queues differ above bit 0
+  Cq between, small;  // `between` uses up a number, so that the QP's CQ numbers differ above bit 0
   if (overruns) {
     auto one = context_.create_cq(kFewCqes);
     if (!one) return error_of(one);
@@ -299,7 +299,8 @@ Result<void> Story::fatal(uint32_t cause, uint16_t peer_term) {
   return {};
 }
 
-/// The peer's Terminate has this code. The wanted requests complete, and the receives are flushed.
+/// Expects the peer's Terminate with this code. The wanted requests complete, and the receives are
+/// flushed.
 Result<void> Story::terminated(uint16_t code, std::vector<Wanted> wanted) {
   wanted.insert(wanted.end(), {{kReceive, kFlushed, kFlushed}, {kReceive + 1, kFlushed, kFlushed}});
   if (auto r = completions(std::move(wanted)); !r) return r;
@@ -482,9 +483,9 @@ Result<void> Story::trouble(Qp& qp) {
 }
 
 /// Both sides run this at the same time. When a Flush completes, the peer's memory holds the data
-/// of the Write before it. The second time this is true although the Flush has an empty range. At
-/// the end two requests follow a Flush on QN 1: an empty Flush, then a Read of bytes that both
-/// sides know.
+/// of the Write before it. In the second round the Flush has an empty range, and the same must
+/// hold. At the end two requests follow a Flush on QN 1: an empty Flush, then a Read of bytes that
+/// both sides know.
 Result<void> Story::flush_each_other(Qp& qp) {
   const uint32_t key = shared_.open_key[1 - side_];
   const auto land = buffer_.bytes().subspan(kLand, 8000);
@@ -514,11 +515,12 @@ Result<void> Story::damaged_trouble(Qp& qp) {
   return terminated(c.term, {{1, IBV_WC_SUCCESS, kFlushed}});
 }
 
-/// Some of the device's reads get no completion. They fail after the completion timeout, the others
-/// continue.
+/// Some of the device's reads get no completion. They fail after the completion timeout; the others
+/// complete.
 Result<void> Story::never_answered(Qp& qp) {
   constexpr uint32_t kTimeout = 2000;  // device cycles
-  // The number of payload tags of the minimum build; one more read would remain for the next scene.
+  // The number of payload tags of the minimum build. One read more would spoil a read of the next
+  // scene.
   constexpr uint32_t kReads = 3;
   const uint32_t before = dev_.read32(0, spec::kCplTimeoutOffset);
   dev_.write32(0, spec::kCplTimeoutOffset, kTimeout);
@@ -531,16 +533,16 @@ Result<void> Story::never_answered(Qp& qp) {
                             {kReceive + 1, kFlushed, kFlushed}});
       !r)
     return r;
-  (void)dev_.wait(0, dev_.now() + 4 * kShort);  // until all have timed out
+  (void)dev_.wait(0, dev_.now() + 4 * kShort);  // until all reads have timed out
   dev_.write32(0, spec::kCplTimeoutOffset, before);
   return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
 }
 
-/// Both sides run this at the same time. A device finds the peer's error, or receives the report of
-/// its own first; the other failure changes nothing.
+/// Both sides run this at the same time. A device either detects the peer's error, or first
+/// receives the report of its own error. The other failure changes nothing.
 Result<void> Story::each_other(Qp& qp) {
   if (auto r = meet(3); !r) return r;
-  (void)dev_.wait(0, (dev_.now() / kShort + 2) * kShort);  // both have met; post at the same time
+  (void)dev_.wait(0, (dev_.now() / kShort + 2) * kShort);  // both sides post at the same time
   if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[1 - side_]); !r) return r;
   if (auto r = completions({{1, IBV_WC_SUCCESS, kFlushed},
                             {kReceive, kFlushed, kFlushed},
@@ -634,7 +636,7 @@ Result<void> Story::suffer(Qp& qp) {
       if (auto r = completions({{kReceive}}); !r) return r;
       (void)dev_.wait(0, dev_.now() + kShort);
       shared_.spoil(side_, 0, ~0ULL, 1,
-                    false);  // from here on the device reads only the third receive
+                    false);  // the device's next read is that of the third receive
       const Sge sge{kIova + kReceives, kReceiveBytes, open_.lkey()};
       if (const auto r = qp.post_recv({.wr_id = kReceive + 2, .sg_list = {&sge, 1}}); !r)
         return fail(r.error->code, "post_recv: {}", r.error->what);
@@ -682,8 +684,8 @@ Result<void> Story::suffer(Qp& qp) {
 }
 
 /// Two Reads, a Write after each. The device receives only the first Read's response, so the first
-/// Read and Write retire. The QP is ended once the peer has seen the second Write: that Write is
-/// done, but is behind an incomplete Read in the queue.
+/// Read and Write retire. The QP is ended when the peer has seen the second Write: that Write is
+/// done, but an incomplete Read precedes it in the queue.
 Result<void> Story::leave(Qp& qp) {
   const uint32_t key = shared_.open_key[1 - side_];
   if (auto r = meet(3); !r) return r;
@@ -716,8 +718,8 @@ Result<void> Story::see_write() {
 }
 
 /// Armed for solicited completions: a plain Send causes no event. The solicited Send after it
-/// causes one, once the vectors are unmasked. Armed again for any, after a third Send: the event is
-/// immediate.
+/// causes one, when the vectors are unmasked. Armed for any completion after a third Send: the
+/// event is immediate.
 Result<void> Story::solicited(Qp& qp, bool causes) {
   if (causes) {
     if (auto r = meet(4); !r) return r;
@@ -792,8 +794,8 @@ Result<void> Story::move_region() {
   return meet(4);
 }
 
-/// Closes a region while Writes or Reads arrive. Once the device has reported the region as closed,
-/// none of its bytes changes.
+/// Closes a region while Writes or Reads arrive. After the device has reported the region as
+/// closed, none of its bytes changes.
 Result<void> Story::close_region() {
   if (auto r = other_.dereg(); !r) return r;
   auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);

@@ -35,7 +35,7 @@ enum class Case : uint8_t {
   kReadBounds,   // a Read beyond its source
   kReadNoStag,   // a Read of an STag with another key
   kBadLocalKey,  // a Send from a region that does not exist
-  kAbort,        // one side leaves with posted work
+  kAbort,        // one side ends its QP with posted work
   kMoved,        // a closed region's slot is reused; both its keys are tried
   kOtherPd,      // a Write to a region of another protection domain
   kUnderFire,    // a region is closed while the peer writes to it
@@ -45,8 +45,8 @@ enum class Case : uint8_t {
   kBadFetch,     // unreadable memory: a work request
   kBadSource,    // unreadable memory: the source of the peer's Read
   kUnderRead,    // a region is closed while the peer reads from it
-  kReadLeft,     // one side leaves: a Read is outstanding, the Write after it done
-  kLost,         // the peer leaves after Writes that are not placed yet
+  kReadLeft,     // one side ends its QP: a Read is outstanding, the Write after it done
+  kLost,         // the peer ends its QP after Writes that are not placed yet
   kNever,        // payload reads get no completion
   kBoth,         // both sides write without the right, at the same time
   kBadAhead,     // a receive fetched ahead of its use is unreadable: it is read again
@@ -73,8 +73,8 @@ struct Scene {
   Damage damage = Damage::kMany;
   std::string name() const;
 };
-/// Errors and events, caused by the two sides in turn; each damage once, to records that one side
-/// receives; commands that a device must refuse.
+/// Errors and events, caused by the two sides in turn. Each damage once, to records that one side
+/// receives. Commands that a device must refuse.
 std::vector<Scene> errors_and_events();
 std::vector<Scene> damages();
 std::vector<Scene> refusals();
@@ -85,7 +85,7 @@ struct StoryShared {
       lent_key{};  // of a side's regions: all rights, Reads only, closed, other PD, bound
   std::array<std::span<const uint8_t>, 2> memory{};  // per side: its source buffer
   std::array<Damaging*, 2> device{};                 // devices whose received records are damaged
-  /// The next `reads` reads of this side's device in a range of bus addresses fail; never: they get
+  /// The next `reads` reads of this side's device in a range of bus addresses fail. never: they get
   /// no completion.
   std::function<void(unsigned side, uint64_t from, uint64_t to, uint32_t reads, bool never)>
       spoil{};
@@ -103,7 +103,7 @@ class Story {
   void run();
 
  private:
-  struct Wanted {  // one completion; other statuses may also be allowed
+  struct Wanted {  // one completion, with up to three allowed statuses
     uint64_t id = 0;
     verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status, or_third = or_status;
     uint32_t invalidated = 0;  // this STag, by a Send with Invalidate

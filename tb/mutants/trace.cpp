@@ -17,7 +17,7 @@ struct Kind {
   uint32_t bits = 0;  // of its fields
 };
 
-constexpr uint32_t kFirstByte = 8;  // of a beat: bits 0 to 7, always valid
+constexpr uint32_t kFirstByte = 8;  // bits of the first byte of a beat, which is always valid
 constexpr std::string_view kWritten = "beat of dma_wr", kSent = "beat of llp_tx";
 constexpr Kind kOutputs[] = {{kWritten, kFirstByte}, {kSent, kFirstByte}};
 

@@ -1,5 +1,5 @@
-// Faults of the trace: the reports to the follower differ from the RTL's actions. The RTL itself is
-// correct. A changed output also reaches the environment changed.
+// Faults of the trace: commits or outputs differ from what the RTL did. The RTL itself is correct.
+// A changed output also reaches the environment in its changed form.
 //
 //   TraceSpoiler spoiler(trace_faults(seed, 5).at(k));
 //   spoiler.edit(pins.commits, pins.out);           once per device cycle
@@ -12,8 +12,8 @@
 
 namespace rnic::mutants {
 
-/// kTracesByHand by hand, then drawn ones: any kind of commit with any action, or a bit of an
-/// output.
+/// kTracesByHand faults by hand, then drawn ones: any action on any kind of commit, or a changed
+/// bit of an output.
 std::vector<TraceFault> trace_faults(uint64_t seed, uint32_t drawn);
 inline constexpr uint32_t kTracesByHand = 7;
 

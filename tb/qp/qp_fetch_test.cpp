@@ -35,7 +35,7 @@ class QpFetchTest : public testing::Test {
       body(w);
     });
   }
-  /// Waits until the doorbells have taken effect.
+  /// Waits until qp has applied the doorbells.
   void posted(QpWorld<D>& w) {
     w.run([&] { return dut.qp_doorbell.empty(); });
     w.wait(40);
@@ -47,8 +47,8 @@ using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;
 TYPED_TEST_SUITE(QpFetchTest, Duts);
 
-// A receive WQE that cannot be read or is malformed completes with its own status, once. The rest
-// of the queue is flushed, and the other QP goes on.
+// A receive WQE that is malformed or cannot be read completes with its own status, once. The rest
+// of the queue is flushed. The other QP goes on.
 TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
   struct Case {
     const char* name;
@@ -83,7 +83,7 @@ TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
               w.post_recv(0, 2);
             } else {
               w.far_memory(
-                  static_cast<unsigned>(w.longer(600)));  // the take waits for the read that fails
+                  static_cast<unsigned>(w.longer(600)));  // the take waits for the failing read
               w.fail_next_rq_read();
               w.post_recv(0, 3);
             }
@@ -110,7 +110,7 @@ TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
   }
 }
 
-/// RTL only: cycles.
+/// RTL only: what depends on cycles.
 template <class D>
 class QpRateTest : public QpFetchTest<D> {
  protected:
@@ -166,8 +166,8 @@ TYPED_TEST(QpRateTest, ReceivesAreTakenAtLineRate) {
   }
 }
 
-// The host does not answer the reads of many QPs' rings. qp still hands out a receive WQE that is
-// in its buffer.
+// The host does not answer the reads of many rings. qp still returns a receive WQE that is in its
+// prefetch buffer.
 TYPED_TEST(QpRateTest, AReceiveInItsBufferWaitsForNoRead) {
   const unsigned qps = QpWorld<TypeParam>::kQps;
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);

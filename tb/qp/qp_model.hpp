@@ -101,7 +101,7 @@ struct QpModelDut : PacedDut {
     void cqe_req(const spec::CqeReq& cqe) override { d.cqe_req.push(cqe); }
     void qp_async(const spec::QpAsync& async) override { d.qp_async.push(async); }
     void qp_purge(const spec::QpPurge& purge) override { d.qp_purge.push(purge); }
-    void ready(model::Qp::Set) override {}  // step() polls each time
+    void ready(model::Qp::Set) override {}  // step() polls
     void look_due(uint16_t qpn) override {
       d.looks_.push_back({qpn, d.wr_done.size(), d.rx_done.size()});
     }
@@ -174,7 +174,7 @@ struct QpModelDut : PacedDut {
     rq_take_req.pop();
     rq_take_rsp.push(*rsp);
   }
-  /// One operation per cycle, and none without room for its completion.
+  /// One operation per cycle, and none while cqe_req has no room for its completion.
   void retire() {
     for (size_t i = looks_.size(); i-- != 0;) {
       const Look l = looks_[i];
@@ -207,7 +207,7 @@ struct QpModelDut : PacedDut {
     take(qp_error, &model::Qp::qp_error);
     take(llp_event, &model::Qp::llp_event);
     take(cq_fault, &model::Qp::cq_fault);
-    // An issued WQE is handed on before any event is judged.
+    // A WQE that waits for its key checks is issued before qp handles an event.
     if (issued_ || !wqe_hdr.ready() || !wqe.ready()) return;
     for (; !news_.empty(); news_.pop_front()) news_.front()();
     if (qp_ack_mpa.offers()) qp_->ack(Peer::kMpa, qp_ack_mpa.pop().qpn);
@@ -224,7 +224,7 @@ struct QpModelDut : PacedDut {
   base::Rng rng_ = test_rng("qp");
   std::unique_ptr<model::Qp> qp_;
   std::vector<Look> looks_;
-  std::deque<std::function<void()>> news_;  // accepted, not judged yet
+  std::deque<std::function<void()>> news_;  // accepted by the port, not yet by qp
   struct Commanded {
     uint16_t qpn = 0;
     unsigned waited = 0;  // cycles

@@ -1,6 +1,6 @@
-// Commands that take long are answered in_progress (decision 6): the end of a QP goes on without its
-// command, and holds up no command for another QP. On RTL and model. The model ends QPs side by
-// side, so that only the RTL answers a command for another QP with in_progress.
+// Commands that take long are answered in_progress (decision 6): the end of a QP goes on after its
+// command is answered, and commands for other QPs are answered meanwhile. On RTL and model. The
+// model ends QPs concurrently, so only the RTL answers a command for another QP with in_progress.
 #include <gtest/gtest.h>
 
 #include "VQp.h"
@@ -62,7 +62,7 @@ TYPED_TEST(QpPatienceTest, AnEndGoesOnWithoutItsCommand) {
     ASSERT_EQ(this->modify_once(w, 0, QpState::kError), AdminStatus::kInProgress);
     EXPECT_GE(w.now() - begun, spec::kCommandPatience);
     EXPECT_LE(w.now() - begun, w.longer(spec::kCommandPatience + 100));
-    // Given again while it goes on: the RTL answers at once.
+    // The command is repeated while the end goes on: the RTL answers at once.
     for (int i = 0; i < 5; i++) {
       const uint64_t again = w.now();
       EXPECT_EQ(this->modify_once(w, 0, QpState::kError), AdminStatus::kInProgress);
@@ -91,8 +91,8 @@ TYPED_TEST(QpPatienceTest, AnEndGoesOnWithoutItsCommand) {
   });
 }
 
-// The end of QP 0 is an event. No command for QP 1 begins meanwhile on the RTL; none has an effect
-// before it is answered ok.
+// The end of QP 0 is an event. Meanwhile the RTL begins no command for QP 1; no command has an
+// effect before it is answered ok.
 TYPED_TEST(QpPatienceTest, AnEndOfAnotherQpHoldsNobody) {
   this->worlds([&](auto& w) {
     w.hold_acks(true);
@@ -119,7 +119,8 @@ TYPED_TEST(QpPatienceTest, AnEndOfAnotherQpHoldsNobody) {
   });
 }
 
-// admin has sent the streaming bytes of a modify_qp to rts, so this command must not be repeated.
+// Before it starts a QP, admin has sent the streaming bytes of the modify_qp, so this command must
+// not be repeated.
 TYPED_TEST(QpPatienceTest, AStartWaits) {
   this->worlds([&](auto& w) {
     w.create(2, 4, 3);

@@ -14,8 +14,8 @@ class QpRateTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
-  /// Cycles from one wqe_hdr to the next. Each QP, as soon as it is idle, gets `each` WQEs and one
-  /// doorbell, which carries the WQE if it is pushed.
+  /// Cycles from one wqe_hdr to the next. Each idle QP gets `each` WQEs and one doorbell, which
+  /// carries the WQE if it is pushed.
   double cycles_a_wqe(unsigned qps, unsigned each, bool push = false) {
     dut.restart({0, 0});
     QpWorld<D> w(dut, rng.fork("world"), 0);
@@ -49,8 +49,8 @@ class QpRateTest : public testing::Test {
 };
 
 // 64-byte Writes at line rate: one every 4.28 cycles. With one doorbell per WQE, each WQE costs a
-// read of the ring (qp_sq_fetch) and four operations of qp_sched: doorbell, no unit yet, unit,
-// issued.
+// read of the ring (qp_sq_fetch) and four operations of qp_sched: kick by the doorbell, finish
+// without a unit, kick by the unit, finish after the issue.
 TEST_F(QpRateTest, AWqeCostsTheSameOnManyQps) {
   for (const unsigned qps : {16U, 32U, 64U, 128U}) {
     for (const unsigned each : {1U, 2U, 4U})

@@ -1,5 +1,5 @@
 // qp_retire: each work request completes once, in posting order, whatever the order of the reports.
-// Responses to qp_state come after the earlier CQEs. No QP waits for a kick that never comes. One
+// Responses to qp_state follow the earlier CQEs. No QP waits for a kick that never comes. One
 // operation every other cycle, on one QP and on all.
 //
 // The reference applies the operations in the order in which the leaf accepted them, so it has one
@@ -65,7 +65,7 @@ class QpRetireTest : public testing::Test {
     uint64_t head = 0, tail = 0;
     uint16_t sq = 0, rq = 0, next_sq = 0, next_rq = 0, prod_sq = 0, prod_rq = 0;
     uint64_t reads = 0, reads_issued = 0;
-    std::optional<std::pair<uint64_t, WcStatus>> own{}, err{};  // slot
+    std::optional<std::pair<uint64_t, WcStatus>> own{}, err{};  // slot and status
     bool asked = false, ended = false;  // asked: a request of qp_state is due; ended: flushed
     // The values that qp_pick has read, one cycle late.
     uint64_t seen_head = 0, seen_reads = 0;
@@ -307,7 +307,7 @@ class QpRetireTest : public testing::Test {
     }
     set(t.win_we_i, issue.has_value());
     set(t.head_we_i, issue.has_value() || init.has_value());
-    if (init) {  // qp_emit's table is written, too
+    if (init) {  // qp_emit's table is written too
       set(t.head_qpn_i, (*init)->qpn);
       set(t.head_tail_i, 0);
       set(t.head_reads_i, 0);
@@ -364,7 +364,7 @@ class QpRetireTest : public testing::Test {
       fail.reset();
     }
     if (t.rsp_valid_o) answered();
-    // qp_pick reads the values written before this cycle: it looks at any QP, and rests or not.
+    // qp_pick reads the values written before this cycle. It picks any QP, which then rests or not.
     if (!qps.empty()) {
       Qp& q = qps[rng.below(qps.size())];
       const uint64_t tail = issue && issue->qp == &q ? q.tail - 1 : q.tail;
@@ -405,7 +405,7 @@ class QpRetireTest : public testing::Test {
     for (Qp& q : qps) q.asked = false;
   }
 
-  /// Waits until every input is taken and reported. No QP may still wait for a kick.
+  /// Waits until every input is taken and reported. No QP may then wait for a kick.
   void settle() {
     ASSERT_TRUE(dut.run_until([&] { return !request && !fail && answers.empty(); }, 3000));
     dut.settle(60);
@@ -471,7 +471,7 @@ class QpRetireTest : public testing::Test {
       if (rng.percent(50)) return;
     }
   }
-  /// Ends the QP: the units report nothing more of it. A WQE may have failed.
+  /// Ends the QP: no unit reports anything for it after this. One WQE may have failed.
   void end(Qp& q) {
     dut.run_until([&] { return dut.wr_done.empty() && dut.rx_done.empty(); }, 3000);
     const auto any = [&]() -> uint64_t { return q.head + rng.below(q.window.size()); };
@@ -624,8 +624,7 @@ TYPED_TEST(QpRetireTest, AWindowRetiresAtThatRate) {
   this->settle();
 }
 
-// A kick costs qp_sched a visit. So a queue that runs empty causes one only for a QP that is
-// closing.
+// A kick costs a visit of qp_sched, so a queue that becomes empty causes one only for a closing QP.
 TYPED_TEST(QpRetireTest, KicksForAnEmptyQueueOnlyWhileClosing) {
   this->start({0, 0}, 4);
   uint64_t closing = 0;

@@ -184,7 +184,7 @@ class QpSchedTest : public testing::Test {
     qp.last_op = dut.now();
     qp.last_was_finish = s >= kFirstFinish;
   }
-  // A kick of a listed QP is also remembered until the finish: its turn may have begun already.
+  // A kick of a listed QP is also remembered until the finish: the turn of the QP may have begun.
   void enlist(uint64_t qpn) {
     Qp& qp = qps[qpn];
     qp.active = qp.listed = true;

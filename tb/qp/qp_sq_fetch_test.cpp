@@ -1,5 +1,5 @@
 // qp_sq_fetch: announced units are in the prefetch buffer before the QP is kicked, each unit in its
-// slot, across the ring's end and across the wrap of the 16-bit indices.
+// slot, across the end of the ring and across the wrap of the 16-bit indices.
 //
 // The reference is the ring itself: the bytes of unit i of a QP depend only on its index and its
 // QP. A unit of the wrong slot, QP or lap is therefore detected when it is taken. The fetches are
@@ -168,7 +168,7 @@ class QpSqFetchTest : public testing::Test {
     q.alive = true;
   }
 
-  // --- what the neighbours do, at random
+  // --- the neighbours, at random
   enum class Phase { kMixed, kLazy, kPushes, kSlow };  // kSlow: slow responses, units one by one
   void act() {
     static constexpr Phase kPhases[] = {Phase::kMixed, Phase::kLazy, Phase::kPushes, Phase::kSlow};
@@ -200,7 +200,7 @@ class QpSqFetchTest : public testing::Test {
   void ask(Qp& q) {
     if (!q.alive || q.closing) return;
     if ((q.fail || rng.percent(1)) && !(push && push->qp == &q)) {
-      q.closing = true;  // a barrier, then the QP is created again
+      q.closing = true;  // a barrier; then the QP is created again
       request = Request{nullptr};
       closing_next = &q;
     } else {
@@ -401,7 +401,7 @@ class QpSqFetchTest : public testing::Test {
     return !push && !request && !init && out.empty() && coming.empty() && to_leave.empty() &&
            barriers.empty() && !taking && !taken && !prod_write && !head_write;
   }
-  void bury() {  // of QPs whose barrier came out
+  void bury() {  // re-creates the QPs whose barrier has come out
     for (Qp& q : qps) {
       if (!q.alive && !init && !prod_write && !head_write && !(push && push->qp == &q)) {
         const bool was = std::exchange(acts, false);
@@ -439,10 +439,9 @@ TYPED_TEST(QpSqFetchTest, EachUnitIsItsOwn) {
   this->met.expect_all();
 }
 
-// The header's rule, with one operation at a time: min(announced, units up to the ring's end), at
-// most as many as fit into an empty buffer. If the buffer is not empty: a quarter of it, if that is
-// free. More than 65,536 units, so that the indices wrap on a ring of 4 units and on the longest
-// ring.
+// The header's rule, with one operation at a time. Into an empty buffer: min(announced, units up to
+// the ring's end, buffer size). Otherwise: a quarter of the buffer, if that is free. More than
+// 65,536 units, so that the indices wrap on a ring of 4 units and on the longest ring.
 TYPED_TEST(QpSqFetchTest, IndicesRunRound) {
   this->error_percent = 0;
   for (uint64_t log : {2U, 15U}) {
@@ -482,8 +481,8 @@ TYPED_TEST(QpSqFetchTest, IndicesRunRound) {
   }
 }
 
-// A response wins after a push, otherwise a push wins. With a push valid in every cycle each read
-// is still reported, and with responses valid the pushes go on.
+// After a push a response has priority, otherwise a push. With a push valid in every cycle each
+// read is still reported, and with responses valid the pushes go on.
 TYPED_TEST(QpSqFetchTest, PushesAndAnswersTakeTurns) {
   this->error_percent = 0;
   this->start({}, {5, 5});

@@ -1,6 +1,6 @@
-// qp: shared receive queues at random: QPs on one of two SRQs or with a receive queue of their own,
-// doorbells in pieces, stalls of every stream, limits, failed reads, ends of QPs, numbers that are
-// used again. The reference is a plain queue per ring, kept here; qp_world.hpp is the neighbours.
+// qp: shared receive queues at random: QPs on one of two SRQs or with their own receive queue,
+// doorbells in pieces, stalls of every stream, limits, failed reads, ends of QPs, reused numbers.
+// The reference is a plain queue per ring, kept here; qp_world.hpp plays the neighbours.
 //
 // A run prints its seed. To repeat it: RNIC_SEED=seed qp_test --gtest_filter='QpSrqRandomTest/*'
 #include <set>
@@ -24,8 +24,8 @@ struct Counts {
   unsigned ends = 0, taken_at_end = 0, faults = 0, wraps = 0, renewed = 0, changed = 0, bells = 0;
 };
 
-/// Traffic runs in each cycle, also while a command is executed. Between commands the test now and
-/// then stops the traffic and checks what is exact then: the limit events.
+/// Traffic runs in each cycle, also while a command is executed. Between commands the test
+/// sometimes stops the traffic and checks what is then exact: the limit events.
 ///
 /// When a take and a doorbell, or a take and modify_srq, are concurrent, qp may order them either
 /// way. So the reference of a limit is the set of states that qp can be in.
@@ -60,7 +60,8 @@ class SrqMix {
   static constexpr unsigned kNumbers = 8;
   static constexpr uint64_t kBell = 20;  // cycles after which an accepted doorbell has its effect
   enum Role { kNone, kSrq, kQp };
-  /// What qp's limit can be: armed as, events since its creation; is the newest modify_srq applied?
+  /// The possible states of a limit in qp: armed as, events since the SRQ's creation, whether the
+  /// newest modify_srq is applied.
   struct LimitState {
     uint16_t limit = 0;
     unsigned events = 0;
@@ -80,7 +81,7 @@ class SrqMix {
     unsigned fails = 0, members = 0;
     std::set<LimitState> limit;
     uint16_t setting = 0;             // the newest modify_srq
-    uint64_t applied = ~uint64_t{0};  // takes from this one on come after it
+    uint64_t applied = ~uint64_t{0};  // the first take that is later than it
     unsigned events = 0;
     // A QP
     std::optional<unsigned> srq;
@@ -205,7 +206,7 @@ class SrqMix {
     if (t.result == RqTake::kFailed) {
       counts_.failed++;
       ASSERT_LT(r.fails++, world(a.row).failed_reads) << "no read has failed";
-      if (q.srq) return;  // the WQE stays
+      if (q.srq) return;  // the WQE stays in the SRQ
     } else {
       EXPECT_EQ(t.result, malformed ? RqTake::kMalformed : RqTake::kOk);
       counts_.malformed += malformed;
@@ -229,7 +230,7 @@ class SrqMix {
     if (flush) {
       EXPECT_TRUE(world(i).stopped || world(i).faulted);
     }
-    if (flush && !q.srq) return q.due.clear();  // by indices, which the world checks
+    if (flush && !q.srq) return q.due.clear();  // one entry by index, which the world checks
     ASSERT_FALSE(q.due.empty()) << "for no take";
     EXPECT_EQ(c.entry.index, q.due.front().index);
     const Due d = q.due.front();
@@ -254,7 +255,7 @@ class SrqMix {
     r.limit = std::move(next);
     admit(r);
   }
-  /// modify_srq can be applied at any time until its answer.
+  /// modify_srq can be applied at any time before its response.
   static void admit(Row& r) {
     const auto before = r.limit;
     for (const LimitState& s : before)
@@ -266,7 +267,7 @@ class SrqMix {
   }
   void set_limit(unsigned i) {
     Row& r = rows_[i];
-    if (r.applied != ~uint64_t{0}) quiesce();  // one modify_srq at a time is uncertain
+    if (r.applied != ~uint64_t{0}) quiesce();  // at most one modify_srq may be uncertain
     const auto near = static_cast<uint16_t>(rng_.below(r.size + 2));
     std::set<LimitState> before;
     for (LimitState s : r.limit) s.applied = false, before.insert(s);
@@ -281,7 +282,7 @@ class SrqMix {
     const unsigned i = place(n);
     ASSERT_LT(i, kNumbers);
     Row& r = rows_[i];
-    if (r.role == kQp) return;  // its error
+    if (r.role == kQp) return;  // the event of its error
     ASSERT_EQ(r.role, kSrq) << "an event of " << n << ", which does not exist";
     counts_.events++;
     r.events++;
@@ -362,7 +363,7 @@ class SrqMix {
     counts_.ends++, counts_.faults += world(i).faulted;
     counts_.taken_at_end += std::ranges::count(asked_, i, &Asked::qp) != 0 || !q.due.empty();
     q.open = false;
-    // Its own error may have come first: then the command is refused.
+    // The QP's own error may have come first: then the command is refused.
     if (!world(i).faulted) w_.modify(number(i), QpState::kError);
     EXPECT_TRUE(w_.wait_state(number(i), QpState::kError));
     const auto is_reported = [&] {
@@ -372,7 +373,7 @@ class SrqMix {
     EXPECT_TRUE(w_.run(is_reported))
         << fmt::format("QP {}: {} receives are not completed", number(i), q.due.size());
     w_.destroy(number(i));
-    quiesce();  // its event is not of the next user of its number
+    quiesce();  // its event must not count for the next user of its number
     if (q.srq) rows_[*q.srq].members--;
     q = Row{};
     q.was = kQp;

@@ -22,7 +22,7 @@ class QpSrqTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
-  /// QPs 0 to 2 take from an SRQ of 2^log WQEs, QP 3 has a queue of its own.
+  /// QPs 0 to 2 take from an SRQ of 2^log WQEs. QP 3 has its own receive queue.
   template <class F>
   void worlds(unsigned log, F body) {
     each_pace([&](Pace p) {
@@ -62,7 +62,8 @@ using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;
 TYPED_TEST_SUITE(QpSrqTest, Duts);
 
-// In the order of the takes, whoever takes; each completes on its QP with its tag. The world checks.
+// WQEs are taken in ring order, by any QP. Each completes on the QP that took it, with its tag. The
+// world checks.
 TYPED_TEST(QpSrqTest, ServesItsQpsInOrder) {
   this->worlds(3, [&](auto& w) {
     unsigned taken = 0;
@@ -96,13 +97,13 @@ TYPED_TEST(QpSrqTest, DoorbellsOfAQueueThatIsNotThere) {
     page.page = 1;
     bells.put(page);
     this->posted(w);
-    w.receive(0, false);  // none of them has announced anything
+    w.receive(0, false);  // no WQE is announced
     ASSERT_TRUE(this->all_taken(w, 1));
     this->bad = 4;
   });
 }
 
-// The place of a WQE is free when it is taken, not when it completes.
+// The slot of a WQE is free when the WQE is taken, not when it completes.
 TYPED_TEST(QpSrqTest, ATakeFreesItsPlace) {
   this->worlds(2, [&](auto& w) {
     w.hold_faults(true);
@@ -140,7 +141,7 @@ TYPED_TEST(QpSrqTest, Empty) {
 }
 
 // The read that a take waits for fails: the QP fails, and the next take of another QP gets the WQE.
-// A malformed WQE is used up.
+// A malformed WQE is used up by its take.
 TYPED_TEST(QpSrqTest, AWqeThatCannotBeReadStays) {
   for (const unsigned batch : {1U, 3U}) {
     this->worlds(3, [&](auto& w) {
@@ -171,8 +172,8 @@ TYPED_TEST(QpSrqTest, AWqeThatCannotBeReadStays) {
   }
 }
 
-// One event, when a take leaves fewer than the limit; a limit that is set later counts from the next
-// take on. Empty takes and a queue of the same size without a limit make none.
+// One event, when a take leaves fewer WQEs than the limit. A new limit counts from the next take
+// on. Empty takes cause no event, and a queue without a limit causes none.
 TYPED_TEST(QpSrqTest, ReachesItsLimit) {
   this->worlds(3, [&](auto& w) {
     unsigned taken = 0;
@@ -205,7 +206,7 @@ TYPED_TEST(QpSrqTest, ReachesItsLimit) {
   });
 }
 
-// Limits that are set among takes: each is reached once, none is lost.
+// Limits set while takes are in flight: each is reached once, none is lost.
 TYPED_TEST(QpSrqTest, LimitsSetBesideTakes) {
   this->worlds(3, [&](auto& w) {
     unsigned taken = 0;
@@ -222,7 +223,8 @@ TYPED_TEST(QpSrqTest, LimitsSetBesideTakes) {
   });
 }
 
-// What is posted outlives its QPs; a QP flushes only what it has taken, and that through ddp.
+// Posted WQEs outlive the QPs of an SRQ. An ending QP flushes only WQEs that it has taken, through
+// ddp.
 TYPED_TEST(QpSrqTest, AQpThatEndsFlushesNothing) {
   this->worlds(3, [&](auto& w) {
     w.post_recv(kSrq, 5);
@@ -241,7 +243,7 @@ TYPED_TEST(QpSrqTest, AQpThatEndsFlushesNothing) {
   });
 }
 
-// destroy_srq waits for the reads of its ring. Its number is then a QP's, or another SRQ's.
+// destroy_srq waits for the reads of its ring. A QP or another SRQ then uses its number.
 TYPED_TEST(QpSrqTest, DestroyAndCreateAgain) {
   this->worlds(3, [&](auto& w) {
     w.create_srq(kOther, 3);
@@ -275,7 +277,7 @@ TYPED_TEST(QpSrqTest, DestroyAndCreateAgain) {
   });
 }
 
-// An overrun of CQ 0, which an SRQ's entry would name, does not concern it.
+// The context of an SRQ holds CQ 0. An overrun of CQ 0 has no effect on the SRQ.
 TYPED_TEST(QpSrqTest, HasNoCq) {
   this->worlds(3, [&](auto& w) {
     this->dut.cq_fault.put({.cqn = 0});

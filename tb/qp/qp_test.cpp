@@ -49,7 +49,8 @@ using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;
 TYPED_TEST_SUITE(QpTest, Duts);
 
-/// RTL only: cycles, and the walk for the QPs of a CQ, which the model finishes at once.
+/// RTL only: what depends on cycles, and the walk for the QPs of a CQ, which the model finishes at
+/// once.
 template <class D>
 class QpRtlTest : public QpTest<D> {};
 using RtlDuts = testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>>;
@@ -90,7 +91,7 @@ TYPED_TEST(QpTest, EveryShapeOfWqeWrapsAroundTheRing) {
   });
 }
 
-// As many Reads are outstanding as agreed, and no more. Each completed Read lets the next one go.
+// Exactly as many Reads are outstanding as agreed. Each completed Read lets the next one be issued.
 // R5040-6.1-05, 07.
 TYPED_TEST(QpTest, AsManyReadsAsAgreedAreOut) {
   this->worlds([&](auto& w) {
@@ -125,7 +126,7 @@ TYPED_TEST(QpTest, PushedWqesAreNotFetched) {
       ASSERT_TRUE(w.run([&] { return w.idle(0); }));
     }
     EXPECT_EQ(w.sq_reads(), 0U);
-    // A pushed WQE cannot go before one that is only announced: its copy is dropped, and qp fetches
+    // A pushed WQE cannot pass one that is only announced: its copy is dropped, and qp fetches
     // both.
     w.post(0, w.make(WrOpcode::kSend, {1}, 2 | 8));
     w.post(0, w.make(WrOpcode::kSend, {2}, 2 | 8), true);
@@ -155,7 +156,7 @@ TYPED_TEST(QpTest, BadDoorbellsAreCountedAndIgnored) {
     EXPECT_EQ(w.sq_reads(), 0U);
     for (int i = 0; i < 16; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {8}));
     w.ring(0);
-    // goes back, to a WQE that is not done
+    // goes back to a WQE that is not done
     bad(w.doorbell(0, DoorbellKind::kSq, 8));
     d.qp_doorbell.put(w.doorbell(0, DoorbellKind::kSq, 16));  // repeated: no effect
     ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 16; }));
@@ -258,8 +259,8 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
   });
 }
 
-// A bind is a request to our own table: a fence waits for it, and so does the WQE behind it. It
-// takes no slot of ddp, and none of the Reads that are agreed.
+// A bind is a request to our own tpt: a fence waits for it, and so does the WQE after it. It takes
+// no ddp slot and no ORD entry.
 TYPED_TEST(QpTest, TheWqeBehindABindWaitsForAllRequests) {
   this->worlds([&](auto& w) {
     w.create(1, 5, 3);
@@ -273,7 +274,7 @@ TYPED_TEST(QpTest, TheWqeBehindABindWaitsForAllRequests) {
     };
     constexpr uint8_t kInline = 2 | 8;
     w.post(1, w.make(WrOpcode::kRdmaRead, {100}));
-    w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline));  // behind a Read it does not wait
+    w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline));  // does not wait for the Read before it
     w.post(1, w.make(WrOpcode::kSend, {10}));
     w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline | 1));
     w.post(1, w.make(WrOpcode::kBindMw, {32}, kInline));
@@ -284,7 +285,7 @@ TYPED_TEST(QpTest, TheWqeBehindABindWaitsForAllRequests) {
     w.finish(1, 1);
     stays(2);  // the Read is a request too
     w.finish(1, 0);
-    stays(4);  // the Send, and the bind, whose own fence has nothing to wait for
+    stays(4);  // the Send, and the bind, whose fence finds no request outstanding
     w.finish(1, 2);
     stays(4);
     w.finish(1, 3);
@@ -461,7 +462,7 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
 }
 
 // The FIN waits until the peer's Reads are answered. Meanwhile everything else goes on, and any
-// event that ends a QP ends this one.
+// event that ends a QP also ends this one.
 TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
   enum class End { kGraceful, kPeerFirst, kLost, kDriver, kTerminate, kReadBehindTheFin };
   for (const End end : {End::kGraceful, End::kPeerFirst, End::kLost, End::kDriver, End::kTerminate,
@@ -478,7 +479,7 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
           else
             ASSERT_EQ(w.modify(0, QpState::kClosing), AdminStatus::kOk);
           ASSERT_TRUE(w.run([&] { return w.said("0 rdmap half_close"); }));
-          w.post(0, w.make(WrOpcode::kSend, {10}));  // too late: flushed at the end
+          w.post(0, w.make(WrOpcode::kSend, {10}));  // posted after the close: flushed at the end
           w.ring(0);
           w.post_recv(0, 2);
           w.wait(300);
@@ -531,9 +532,9 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
   }
 }
 
-// A completion that qp has accepted before it judges the peer's close or an end counts, even if
-// completions back up: however many are ahead of it in the queue of qp_retire. A completion that qp
-// has not accepted delays the unit's event or acknowledgement (tb/llp_if, tb/ddp).
+// A completion that qp accepts before it handles the peer's close or an end counts, however many
+// completions are ahead of it in the queue of qp_retire. A completion that qp has not accepted
+// delays the event or acknowledgement of the reporting unit (tb/llp_if, tb/ddp).
 TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
   for (const bool close : {true, false}) {
     SCOPED_TRACE(close ? "peer_closed" : "qp_error");
@@ -543,7 +544,7 @@ TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
       this->worlds(
           [&](auto& w) {
             auto& d = this->dut;
-            d.wr_done.idle(0);  // the queue offers each entry at once
+            d.wr_done.idle(0);  // offers each completion at once
             d.rx_done.idle(0);
             w.hold_done(true);
             w.post(0, w.make(WrOpcode::kSend, {10}));
@@ -583,8 +584,8 @@ TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
   }
 }
 
-// After the peer's FIN a Read gets no answer. A Read posted then is not wrong, but the connection
-// is useless: the Read is flushed.
+// After the peer's FIN no response to a Read can arrive. A Read posted then is no error of the
+// requester: it is flushed.
 TYPED_TEST(QpTest, AReadBehindThePeersFinIsFlushed) {
   for (const bool good : {true, false}) {
     this->worlds([&](auto& w) {
@@ -656,7 +657,7 @@ TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {
       2);
 }
 
-// Also when our own close waits for the Read: the peer no longer answers it.
+// Also while our own close waits for the Read: the peer no longer answers it.
 TYPED_TEST(QpTest, ThePeersCloseWithAReadOutstandingIsFatal) {
   this->worlds([&](auto& w) {
     w.hold_done(true);
@@ -681,7 +682,7 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
     w.ring(0);
     w.post_recv(0, 3);
     w.wait(100);
-    // the response comes when it is done
+    // the response comes when the abort is done
     ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
     const auto after = w.query(0);
     EXPECT_EQ(after.state, QpState::kError);
@@ -694,7 +695,7 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
     w.wait(100);
     w.expect_all_reported(0);
     EXPECT_TRUE(w.asyncs().empty());
-    for (int i = 0; i < 3; i++) {  // WQEs posted later are flushed, too, each on its queue
+    for (int i = 0; i < 3; i++) {  // WQEs posted later are also flushed, each on its queue
       w.post(0, w.make(WrOpcode::kSend, {10}), i == 1);
       if (i != 1) w.ring(0);
       ASSERT_TRUE(w.run([&] { return w.qp(0).reported == w.qp(0).posted.size(); }));
@@ -788,7 +789,7 @@ TYPED_TEST(QpTest, ADestroyedQpLeavesNoHalfOfAPush) {
   });
 }
 
-// A fetch still requested when the QP is destroyed must not read its ring any more.
+// A fetch that is requested but not sent when the QP is destroyed must not read its ring.
 TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
   this->worlds([&](auto& w) {
     auto& d = this->dut;
@@ -844,8 +845,8 @@ TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   });
 }
 
-// Overruns that come together share one walk, and none of them waits for it. qp also finds the QPs
-// that the walk had passed before a later overrun came.
+// Overruns that come together share one walk: no overrun waits for it. A walk that an overrun meets
+// also fails the QPs that it has already passed.
 TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
   this->worlds([&](auto& w) {
     this->dut.cq_fault.idle(0);
@@ -866,8 +867,8 @@ TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
   });
 }
 
-// Three CQs overrun at once: the walk for their QPs takes time. Meanwhile the last CQ is destroyed
-// and created again with a new QP.
+// Three CQs overrun at once, and the walk for their QPs takes time. Meanwhile the last CQ is
+// destroyed and created again with a new QP.
 TYPED_TEST(QpRtlTest, ANewQpHasNothingOfAnEarlierCqsOverrun) {
   this->worlds([&](auto& w) {
     this->dut.cq_fault.idle(0);  // the CQs overrun before the QP is created
@@ -883,7 +884,7 @@ TYPED_TEST(QpRtlTest, ANewQpHasNothingOfAnEarlierCqsOverrun) {
   });
 }
 
-// All QPs of a CQ that overruns have ended: their events have no effect, but qp visits each QP.
+// All QPs of an overrunning CQ have ended: their events have no effect, but qp visits each QP.
 // Meanwhile one QP is destroyed, and its number is reused.
 TYPED_TEST(QpTest, ANewQpHasNothingOfItsNumbersEarlierEvents) {
   this->worlds([&](auto& w) {
@@ -903,8 +904,8 @@ TYPED_TEST(QpTest, ANewQpHasNothingOfItsNumbersEarlierEvents) {
   });
 }
 
-// Send queues that always want units, more than the request queue has entries, and a slow host: the
-// end of another QP waits only for the requests before it.
+// More send queues always want units than the request queue has entries, and the host is slow. The
+// end of another QP waits only for the requests before its own.
 TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
   this->dut.restart({});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 40);
@@ -977,9 +978,9 @@ TYPED_TEST(QpTest, NewsIsTakenWhateverIsStalled) {
       4);
 }
 
-// Every posted WQE is handed on in order and unchanged, at most window and slots at a time. Each
-// WQE, receive or send, is reported exactly once, in order, whatever ends the QP. Then the QP can
-// be destroyed and created again.
+// Every posted WQE is issued in order and unchanged, with at most `window` and `slots` in flight.
+// Each WQE, receive or send, is reported exactly once, in order, whatever ends the QP. Then the QP
+// can be destroyed and created again.
 TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
   for (unsigned round = 0; round < 6; round++) {
     const Pace pace = kPaces[round % 4];
@@ -1096,7 +1097,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
       EXPECT_EQ(w.query(n).rq_retired, static_cast<uint16_t>(q.rq_prod));
       if (lives > 0) {
         lives--;
-        w.wait(700);  // timers of the old QP
+        w.wait(700);  // for the timers of the old QP
         w.ctl().clear();
         q.exists = false;
         ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, n).status, AdminStatus::kOk);
@@ -1199,8 +1200,8 @@ TYPED_TEST(QpTest, RingsAreReadAhead) {
   }
 }
 
-// The first of several reads in flight fails: qp uses none of the others. A send queue ends there;
-// qp reads a receive queue again.
+// The first of several reads in flight fails: qp uses none of the others. A send queue ends there.
+// A receive queue is read again.
 TYPED_TEST(QpTest, WhatWasReadBehindAFailureIsNotUsed) {
   this->dut.restart({0, 0});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
@@ -1231,7 +1232,7 @@ TYPED_TEST(QpTest, WhatWasReadBehindAFailureIsNotUsed) {
   EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
 }
 
-// A posted WQE that is not handed on yet has not been sent: a peer's close before it is a loss.
+// A posted WQE that is not issued has not been sent: a peer's close before its issue is a loss.
 TYPED_TEST(QpTest, ThePeersCloseInFrontOfAPostedSendIsFatal) {
   this->worlds([&](auto& w) {
     this->dut.sq_rd_req.stall(100);
@@ -1250,8 +1251,8 @@ TYPED_TEST(QpTest, ThePeersCloseInFrontOfAPostedSendIsFatal) {
   });
 }
 
-// The connection has ended before llp_if could report that the Terminate is sent: the end counts as
-// that report.
+// The connection ends before llp_if can report that the Terminate is sent: the end counts as that
+// report.
 TYPED_TEST(QpTest, AnEndOfTheConnectionIsAsGoodAsATerminateThatHasLeft) {
   for (const auto& [kind, llp] :
        {std::pair{LlpQpEvt::kClosed, "0 llp stop"}, {LlpQpEvt::kLost, "0 llp abort"}}) {
@@ -1268,7 +1269,7 @@ TYPED_TEST(QpTest, AnEndOfTheConnectionIsAsGoodAsATerminateThatHasLeft) {
   }
 }
 
-// qp judges together the events that come while it controls the other units: the strongest goes
+// qp handles together the events that come while it controls the other units: the strongest goes
 // first, the others still count.
 TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
   for (const bool closed : {true, false}) {
@@ -1282,7 +1283,7 @@ TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
       w.event(0, LlpQpEvt::kPeerClosed);
       w.wait(100);
       if (closed) {
-        d.qp_error.put(error);  // after the end it would be an error of a lost connection
+        d.qp_error.put(error);  // before kClosed: later it would be a lost connection
         ASSERT_TRUE(w.run([&] { return d.qp_error.empty(); }));
         w.event(0, LlpQpEvt::kClosed);
       } else {
@@ -1320,8 +1321,8 @@ TYPED_TEST(QpTest, PushesFillThePrefetchBuffer) {
   });
 }
 
-// A fetch is still in flight when its QP ends, is destroyed, and is created again: the response is
-// not a WQE of the new QP.
+// A fetch is in flight while its QP ends, is destroyed and is created again. Its response is no WQE
+// of the new QP.
 TYPED_TEST(QpTest, AFetchOfAFormerLifeBringsNothing) {
   this->worlds([&](auto& w) {
     w.far_memory(2000);
@@ -1345,8 +1346,8 @@ TYPED_TEST(QpTest, AFetchOfAFormerLifeBringsNothing) {
   });
 }
 
-// Reads ahead that failed before one of their WQEs was requested are repeated. Reads in flight
-// after the first failed one end no take.
+// A read ahead that failed before one of its WQEs was requested is repeated. A read in flight after
+// the first failed one ends no take.
 TYPED_TEST(QpTest, AFailedReadAheadIsMadeAgain) {
   this->dut.restart({0, 0});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
@@ -1360,7 +1361,7 @@ TYPED_TEST(QpTest, AFailedReadAheadIsMadeAgain) {
     ASSERT_TRUE(w.run([&] { return w.qp(0).rq_reads == i; }));
     w.wait(100);
   }
-  w.wait(ahead == 1 ? 300 : 150);  // the first has failed, the second has not
+  w.wait(ahead == 1 ? 300 : 150);  // the first has failed, the second is in flight
   for (unsigned i = 0; i < ahead; i++) w.receive(0);
   ASSERT_TRUE(w.run([&] { return w.qp(0).takes.size() == ahead; }));
   EXPECT_EQ(w.qp(0).rq_taken, ahead);

@@ -1,5 +1,5 @@
 // The neighbours of qp in one class: host memory behind host_if, tpt, rdmap, ddp, llp_if, cq, each
-// with random latency. Also a reference of every QP: WQEs posted, handed on, done, and reported.
+// with random latency. Also a reference for every QP: WQEs posted, issued, done, and reported.
 //
 //   QpWorld w(dut, rng);  w.create(3, 4, 4);  w.to_rts(3);  w.post(3, wqe);  w.ring(3);
 //   w.run([&] { return w.idle(3); });
@@ -60,8 +60,8 @@ class QpWorld {
     bool rq_ended = false;
     std::vector<spec::Cqe> sq_cqes, rq_cqes;
     std::vector<spec::RqTakeRsp> takes;
-    std::optional<unsigned> srq;  // its receives come from there, whose rq_taken counts them too
-    std::deque<uint16_t> tags;    // of those, taken and not completed
+    std::optional<unsigned> srq;  // takes its receives there; that row's rq_taken counts them too
+    std::deque<uint16_t> tags;    // of receives taken from the SRQ and not completed
     unsigned unreported = 0;      // taken, and ddp has not reported them
     bool in_ddp = false;  // ddp may take receives: from its ack of the start to that of the stop
     unsigned asked_takes = 0, failed_reads = 0;  // takes without a response; failed reads of the RQ
@@ -86,13 +86,14 @@ class QpWorld {
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
   void hold_done(bool hold) { hold_done_ = hold; }
-  /// No unit acknowledges an order.
+  /// Holds the acknowledgements of all orders.
   void hold_acks(bool hold) { hold_acks_ = hold; }
-  /// A receive that ends in an error has no consequence: rdmap reports no error.
+  /// rdmap reports no error for a receive that ends in an error.
   void hold_faults(bool hold) { hold_faults_ = hold; }
-  /// A Read of the peer is being answered: rdmap is not idle.
+  /// rdmap is not idle: it answers a Read of the peer.
   void hold_responder(bool hold) { hold_responder_ = hold; }
-  /// The LLP has accepted the last byte of WQE i, or its Read was placed; used with hold_done().
+  /// Reports WQE i as done: the LLP has accepted its last byte, or its Read was placed. Used with
+  /// hold_done().
   void finish(unsigned n, size_t i) {
     Qp& q = qps_[n];
     ASSERT_TRUE(q.posted.at(i).issued);
@@ -109,7 +110,7 @@ class QpWorld {
   bool term_on_fault = true;
   /// Called in each cycle, also while a command runs: traffic of the test.
   std::function<void()> on_cycle = [] {};
-  /// Called with each response to a take, with the QP that has taken; with each completion.
+  /// Called with each response to a take and the QP that took, and with each completion.
   std::function<void(unsigned, const spec::RqTakeRsp&)> on_take = [](auto, const auto&) {};
   std::function<void(const spec::CqeReq&)> on_completion = [](const auto&) {};
   bool said(const std::string& what) const {
@@ -153,7 +154,7 @@ class QpWorld {
     if (dut_.qp_cmd_rsp.empty()) return {};
     return dut_.qp_cmd_rsp.take();
   }
-  /// Of a QP with an SRQ, log_rq is not used.
+  /// With an SRQ, log_rq is not used.
   void create(unsigned n, unsigned log_sq, unsigned log_rq, uint16_t send_cq = 1,
               uint16_t recv_cq = 2, std::optional<unsigned> srq = {}) {
     const unsigned life = qps_[n].life + 1;
@@ -372,7 +373,7 @@ class QpWorld {
   void receive(unsigned n, bool expect_found = true) {
     receive(n, expect_found ? spec::RqTake::kOk : spec::RqTake::kEmpty);
   }
-  /// Without an expected result, on_take checks it.
+  /// Without an expected result: on_take checks the result.
   void receive(unsigned n, std::optional<spec::RqTake> expected) {
     qps_[n].asked_takes++;
     take_order_.push_back({n, expected});
@@ -406,7 +407,7 @@ class QpWorld {
       });
     }
   }
-  /// Is every posted WQE of a running QP handed on and done?
+  /// Returns whether every posted WQE of a running QP is issued and done.
   bool idle(unsigned n) {
     Qp& q = qps_[n];
     return q.issued == q.posted.size() &&
@@ -433,13 +434,13 @@ class QpWorld {
   }
   /// The WQEs of this bench that a fence waits for: Read, bind.
   static bool is_request(const Wr& wr) { return wr.hdr.opcode == 4 || is_bind(wr); }
-  /// A Read is placed, or tpt has bound the window.
+  /// Reports that a Read is placed, or that tpt has bound the window.
   void request_done(unsigned n, const Wr& wr, uint8_t slot) {
     qps_[n].reads--;
     if constexpr (requires { dut_.res_done; }) {
       if (is_bind(wr)) return dut_.res_done.put({static_cast<uint16_t>(n), slot});
     }
-    spec::RxDone d;  // the model's qp hears of both in the same way
+    spec::RxDone d;  // the model's qp gets both reports on one stream
     d.qpn = static_cast<uint16_t>(n);
     d.kind = spec::DeliverKind::kRead;
     d.slot = slot;
@@ -520,7 +521,7 @@ class QpWorld {
     if (!is_sq) q.rq_reads++;
     const bool bad = std::exchange(is_sq ? fail_sq_ : fail_rq_, false);
     if (!is_sq) q.failed_reads += bad;
-    std::vector<uint8_t> bytes;  // memory as of now: a read of units not yet announced would show
+    std::vector<uint8_t> bytes;  // memory as of now: shows a read of units not yet announced
     for (unsigned u = 0; u < r.length / 64 && !bad; u++)
       bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
     uint64_t& last = is_sq ? last_sq_ : last_rq_;

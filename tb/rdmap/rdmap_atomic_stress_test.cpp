@@ -35,8 +35,8 @@ class RdmapAtomicStress : public RdmapWorld<D> {
 };
 TYPED_TEST_SUITE(RdmapAtomicStress, RtlDuts);
 
-// Responses of two services meet in front of rdmap_tx. A stop waits for the response of its QP,
-// even if other QPs' responses pass it.
+// Responses from two parts of rdmap meet at the input of rdmap_tx. A stop waits for the response of
+// its QP, even if other QPs' responses pass it.
 TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   this->start({0, 0});
   this->persist = 1;
@@ -60,14 +60,15 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
     if (a.qpn == 2) at_ack = left.size();
   });
   dut.tx_message_hdr.stall(100);
-  // The responses of 0, 1, 2: one in rdmap_tx, one offered, one queued behind that.
+  // The responses of 0, 1, 2: one in rdmap_tx, one offered, one queued after it.
   for (uint16_t q = 0; q < 3; q++)
     dut.atomic_rsp.put({.op = AtomicOp::kFetchAdd, .qpn = q, .slot = 0});
   pause();
   dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 2});
   pause();
   EXPECT_TRUE(dut.qp_ack.empty());
-  // Reads of other QPs come after the mark. Then three messages are sent, and for a while no other.
+  // Reads of other QPs arrive after the mark of the stop. Then three messages are sent, and no
+  // other for a while.
   for (uint16_t q = 3; q < 6; q++) this->expect_good(q, this->request(64), this->good(false));
   pause();
   dut.tx_message_hdr.stall(0);
@@ -441,7 +442,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
             break;
           }
           if (ctl_qp >= 0 || !rng.percent(q.failed || q.acked ? 30 : 1)) break;
-          if (q.acked) {  // ddp has drained its outputs for the QP before a start
+          if (q.acked) {  // before a start ddp has drained its outputs for the QP
             if (!dut.rx_segment.empty() || !verdicts.empty() || !dut.resp_slot_free.empty() ||
                 !dut.resp_fetched.empty() || !dut.tx_message_hdr.empty())
               break;
@@ -463,7 +464,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
         return;
       }
     }
-    // The end: every request is answered, and every QP stops.
+    // The end: rdmap answers every request, and every QP stops.
     for (uint16_t n = 0; n < kQps; n++) {
       for (unsigned i = 0; i < 30000; i++) {
         if (ctl_qp < 0) {

@@ -65,7 +65,7 @@ class RdmapAtomic : public RdmapWorld<D> {
 };
 TYPED_TEST_SUITE(RdmapAtomic, RtlDuts);
 
-// The request as unit atomic gets it, and the response as ddp gets it.
+// The request on atomic_req, and the response on tx_message.
 TYPED_TEST(RdmapAtomic, IsServedAndAnswered) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -132,8 +132,8 @@ TYPED_TEST(RdmapAtomic, WaitsForItsTurn) {
   });
 }
 
-// An unsuccessful result of unit atomic becomes an error: the causes of a Read; for misaligned and
-// unread 0/2/07. The Terminate contains the DDP header.
+// An unsuccessful result of unit atomic becomes an error: the causes of a Read, and 0/2/07 for a
+// misaligned or unread word. The Terminate contains the DDP header.
 TYPED_TEST(RdmapAtomic, FailuresAreTold) {
   struct Row {
     AtomicEnd ending;
@@ -254,7 +254,7 @@ TYPED_TEST(RdmapAtomic, ResultGoesToItsSink) {
     this->dut.atomic_rsp.put({.op = AtomicOp::kResult, .qpn = kQp, .slot = 1});
     EXPECT_EQ(this->dut.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 1}));
 
-    // The tpt refuses the sink of the second atomic: the QP fails at that request.
+    // tpt refuses the sink of the second atomic: the QP fails at that request.
     answer[21] = 2;
     this->expect_good(kQp, answer, this->good(false));
     (void)this->dut.atomic_req.take();
@@ -296,7 +296,7 @@ TYPED_TEST(RdmapAtomic, AResponseThatDoesNotFitCompletesNothing) {
 }
 
 // A stop is acknowledged after unit atomic has returned all requests of the QP. The order to drop
-// them reaches unit atomic in order.
+// them is sent on atomic_dead.
 TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -328,7 +328,7 @@ TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
   });
 }
 
-// Failures in adjacent cycles: each QP reports its own, and each stop is acknowledged.
+// Failures in adjacent cycles: each QP reports its own failure, and each stop is acknowledged.
 TYPED_TEST(RdmapAtomic, FailuresOfManyQpsComeTogether) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -358,15 +358,15 @@ TYPED_TEST(RdmapAtomic, FailuresOfManyQpsComeTogether) {
   });
 }
 
-// A refused result, and a good one of another QP immediately after it: both count once, and stops
-// go on.
+// A refused result, and a good result of another QP right after it: each counts once, and stops
+// still work.
 TYPED_TEST(RdmapAtomic, AResultBehindARefusedOne) {
   each_pace([&](Pace pace) {
     this->begin(pace);
     auto p = this->params(4, 4, 8, 8);
     p.persist = 1;
     this->run_qp(kOther, p);
-    for (int round = 0; round < 12; ++round) {  // more than the queue has entries
+    for (int round = 0; round < 12; ++round) {  // more rounds than the queue has entries
       for (const uint16_t q : Some<uint16_t>{kQp, kOther}) {
         Bytes operands(48);
         spec::AtomicOperands{.sink = {.address = 0x9000, .length = 8, .lkey = 0x55}}.pack(operands);

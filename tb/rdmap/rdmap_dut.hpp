@@ -1,5 +1,5 @@
-// rdmap as a bench sees it: its streams, by name, and its sizes. A function of the bench answers
-// the checks of Read sources, so that the model, which calls tpt, fits the same interface.
+// rdmap as a device under test: its streams by name, and its sizes. A function of the bench answers
+// the checks of Read sources, so that the model, which calls tpt, has the same interface.
 //
 //   dut.start(pace);
 //   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds; };
@@ -42,7 +42,7 @@ struct RtlRdmap : RtlDut<V> {
   StreamOut<spec::RxVerdict> rx_verdict = RNIC_OUT(*this, rx_verdict, spec::RxVerdict);
 
   StreamIn<spec::RespFetched> resp_fetched = RNIC_IN(*this, resp_fetched, spec::RespFetched);
-  // atomic, and the end of its results
+  // atomic, and reports to qp
   StreamOut<spec::AtomicReq> atomic_req = RNIC_OUT(*this, atomic_req, spec::AtomicReq);
   StreamOut<spec::AtomicDead> atomic_dead = RNIC_OUT(*this, atomic_dead, spec::AtomicDead);
   StreamIn<spec::AtomicRsp> atomic_rsp = RNIC_IN(*this, atomic_rsp, spec::AtomicRsp);

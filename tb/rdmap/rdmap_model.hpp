@@ -1,7 +1,7 @@
 // The model's rdmap behind the interface of RtlRdmap. Verdicts and checks of sources are function
-// calls of the model. Messages are sent one at a time: Terminates first, else from the send queue
-// or the responder, chosen at random. An order is acknowledged after all messages in flight of its
-// QP are sent.
+// calls of the model. Messages are sent one at a time: Terminates first, otherwise from the send
+// queue or the responder, chosen at random. An order is acknowledged after all messages of its QP
+// that are in flight are sent.
 #pragma once
 
 #include <deque>
@@ -81,15 +81,15 @@ struct ModelRdmap : PacedDut {
     }
     void qp_error(const spec::QpError& e) override { d.qp_error.push(e); }
     void terminate(model::TxMessage m) override { d.terminates_.push_back(std::move(m)); }
-    void responder_ready(uint16_t) override {}  // step() polls each time
+    void responder_ready(uint16_t) override {}  // step() polls
     void result(const spec::AtomicReq&) override {
     }  // atomics are tested on RTL (rdmap_atomic_test)
-    void sq_local(const spec::SqLocal&) override {}  // RdmapUnit waits for tpt
+    void sq_local(const spec::SqLocal&) override {}  // the wrapper (RdmapUnit) waits for tpt
     ModelRdmap& d;
   };
   struct Order {
     spec::QpAckRdmap ack;
-    size_t wqes = 0;  // WQEs that came before the order
+    size_t wqes = 0;  // WQEs that arrived before the order
   };
   struct Tpt final : model::Translation {
     explicit Tpt(ModelRdmap& dut) : d(dut) {}
@@ -148,7 +148,7 @@ struct ModelRdmap : PacedDut {
   std::deque<model::TxMessage> terminates_;
   std::deque<Order> orders_;
   std::optional<uint16_t> leaving_;  // the QP whose message is being sent to ddp
-  uint32_t last_ = 0;                // the QP answered last
+  uint32_t last_ = 0;                // the QP of the last response
 };
 
 }  // namespace rnic::tb

@@ -93,14 +93,14 @@ TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysAtFiveCyclesEach) {
       static_cast<double>(this->dut.now() - from) / static_cast<double>(after - before);
   std::printf("%.3f cycles a Read\n", cycles);
   if (!TypeParam::kMinimum) {
-    EXPECT_LE(cycles, 5.02);  // 5 cycles; one Read more or less at the edges of the interval
+    EXPECT_LE(cycles, 5.02);  // 5 cycles; 0.02 for the edges of the interval
   }
 }
 
 // The same with every stream stalled at random: checks progress only.
 TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysUnderStalls) {
   this->start({30, 30});
-  this->dut.hold_back(0);  // the mirror needs a free response slot 100 cycles later
+  this->dut.hold_back(0);  // the peer's next request needs a free slot in 100 cycles
   this->begin(4);
   for (unsigned i = 0; i < 20000; i++) this->cycle();
   EXPECT_GT(this->done(), 1000U);
@@ -126,7 +126,7 @@ TYPED_TEST(RdmapRateRtlTest, AnOperationACycle) {
   }
 }
 
-// --- in step
+// --- compared with the model, operation by operation
 
 /// Two QPs, with all kinds of operations at random and close together. The model executes each
 /// operation when the commit trace reports it. All outputs must equal the model's.
@@ -155,7 +155,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
 
   void reset(Pace pace) {
     this->start(pace);
-    this->dut.hold_back(0);  // no stalls: a response must not overtake its Read at the inputs
+    this->dut.hold_back(0);  // a stall would let a response overtake its Read
     this->dut.check = [](const spec::RespCheck& c) { return judge(c); };
     ref_ = std::make_unique<model::Rdmap>(D::sizes(), static_cast<const model::Translation&>(*this),
                                           static_cast<model::Rdmap::Out&>(*this));
@@ -265,7 +265,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
   // --- inputs
   void life(uint16_t qpn) {
     Qp& q = qps_[qpn];
-    // ddp stops first: all its reports about the QP have arrived.
+    // ddp has stopped before: all its reports about the QP have arrived.
     if (ctl_busy_ || !this->dut.resp_slot_free.empty() || !this->dut.tx_fault.empty()) return;
     spec::QpCtlRdmap ctl{.op = q.up ? spec::QpOp::kStop : spec::QpOp::kStart, .qpn = qpn};
     if (!q.up) {

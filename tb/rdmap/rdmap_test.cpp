@@ -10,8 +10,8 @@ template <class D>
 class RdmapTest : public RdmapWorld<D> {};
 TYPED_TEST_SUITE(RdmapTest, Duts);
 
-/// RTL only: cycles, stalled streams, and checks without a response yet. In the model a check is a
-/// call and a message is sent whole: neither can be in flight.
+/// RTL only: what depends on cycles, stalled streams, and checks without a response. In the model a
+/// check is a call and a message is sent whole: neither can be in flight.
 template <class D>
 class RdmapRtlTest : public RdmapTest<D> {};
 TYPED_TEST_SUITE(RdmapRtlTest, RtlDuts);
@@ -147,7 +147,7 @@ TYPED_TEST(RdmapTest, Flush) {
     ASSERT_EQ(this->dut.checks.size(), 1U);
     EXPECT_EQ(this->dut.checks[0], check);
 
-    // A Read waits until the Flush is final. Then the Flush's slot is free.
+    // A Read waits until the Flush is final. Then the slot of the Flush is free.
     const auto read = this->request(64);
     this->expect_good(kQp, read, this->good(false));
     this->dut.settle();
@@ -191,7 +191,7 @@ TYPED_TEST(RdmapTest, AResponseOfTheOtherKindFitsNothing) {
   }
 }
 
-// Every shape of a WQE's body, many in flight: bytes and headers pass unchanged and in order.
+// Every shape of a WQE's body, with many in flight: bytes and headers pass unchanged and in order.
 TYPED_TEST(RdmapTest, BodiesPassThrough) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -219,7 +219,7 @@ TYPED_TEST(RdmapTest, BodiesPassThrough) {
       any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kSendWithInv, true, 0, bytes);
     any(WrOpcode::kSendWithInv, false, 3, 0);
     any(WrOpcode::kSendWithInv, true, 0, 20);
-    for (uint8_t i = 0; i < 10; i++) {  // Reads between them
+    for (uint8_t i = 0; i < 10; i++) {  // Reads in between
       want.push_back(this->post_read(0, this->any_read(i, u32(rng.below(5000)))));
       any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite, false, u8(rng.below(15)), 0);
     }
@@ -486,7 +486,7 @@ TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
   });
 }
 
-// Rings of every size wrap, adjacent to each other in the pool.
+// Rings of every size wrap, next to each other in the pool.
 TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -525,7 +525,7 @@ TYPED_TEST(RdmapTest, ResponderInOrder) {
     this->start(pace);
     this->run_qp(kQp, this->params(3, 1, 7, 0));
     uint16_t placed = 0;
-    for (uint8_t i = 0; i < 10; i += 2) {  // in pairs, around the ring of three
+    for (uint8_t i = 0; i < 10; i += 2) {  // in pairs, so that the ring of three wraps
       const auto a = this->request(i == 4 ? 0 : 5000), b = this->request(0x80000000);
       const uint16_t mark = placed;
       this->expect_good(kQp, a, this->good(false));
@@ -563,7 +563,7 @@ TYPED_TEST(RdmapTest, InboundOverflow) {
         this->expect_message(this->response(kQp, all[0], 0, 0));
         this->free_response(kQp);
         this->dut.settle();
-        all.push_back(this->request(100));  // the slot of the first, again
+        all.push_back(this->request(100));  // reuses the first slot
         this->expect_good(kQp, all.back(), this->good(false));
         this->expect_message(this->response(kQp, all[1], u8(1U % ird), 0));
       }
@@ -574,8 +574,8 @@ TYPED_TEST(RdmapTest, InboundOverflow) {
   });
 }
 
-// A slot that ddp has returned is free before any later request is judged, whatever the order of
-// the slots: the peer has the responses and may send new requests.
+// A slot that ddp has returned is free before rdmap judges any later request, in whatever order the
+// slots return: the peer has the responses and may send new requests.
 TYPED_TEST(RdmapRtlTest, SlotsAreFreeBeforeRequestsBehindThem) {
   this->start({0, 0});
   constexpr uint16_t kQps = 8;
@@ -637,7 +637,7 @@ TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   this->expect_silence();
 }
 
-// One response per QP at a time. Each waiting QP gets its turn before another gets two.
+// One response per QP at a time. The responder serves the waiting QPs in turn.
 TYPED_TEST(RdmapTest, ResponderIsFair) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -729,7 +729,7 @@ TYPED_TEST(RdmapTest, TransmitFaults) {
       this->stop_qp(kQp);
     }
     // A fault in a response: the Terminate shows the request's header, advanced by the bytes sent.
-    // Its slot may be free by then.
+    // The slot of the request may already be free.
     const std::pair<TptResult, Cause> rows[] = {
         {TptResult::kStag, Cause::kRdmapStag},     {TptResult::kAssoc, Cause::kRdmapAssoc},
         {TptResult::kRights, Cause::kRdmapRights}, {TptResult::kWrap, Cause::kRdmapWrap},
@@ -786,7 +786,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
     EXPECT_EQ(this->verdict(kQp, this->write(1), Cause::kMpaCrc).accept, 0);
     this->expect_good(2, this->send(8), this->good(true, DeliverKind::kRecv));  // others go on
     this->expect_silence();
-    // All errors at once: rdmap reports one of them, any; the Terminate belongs to that one.
+    // All errors at once: rdmap reports any one of them, and the Terminate belongs to that error.
     for (unsigned i = 0; i < 12; i++) {
       this->restart_qp(kQp, this->params());
       this->restart_qp(2, this->params(4, 4, 4, 4));
@@ -897,7 +897,7 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     this->start(pace);
     const auto p = this->params(1, 3, 0, 9);
     std::vector<Read> reads;
-    auto begin = [&](uint32_t received) {  // Starts three Reads; the ring has turned by two.
+    auto begin = [&](uint32_t received) {  // Starts three Reads; the ORD ring has advanced by two.
                                            // `received` bytes of the oldest response have come.
       this->run_qp(kQp, p);
       reads.clear();
@@ -966,7 +966,7 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     told(body("0101dfff", reads[0].stag, reads[0].to),
          {});  // a reserved bit does not claim a header. R5040-4.8-13
     begin(0);
-    told(body("01012000", reads[0].stag, reads[0].to), {});  // a header that is not at its place
+    told(body("01012000", reads[0].stag, reads[0].to), {});  // RDMAP header without the DDP header
     begin(0);
     told(hex("00000000"), {});
     begin(0);
@@ -1013,8 +1013,8 @@ TYPED_TEST(RdmapTest, ATerminateCutShortIsToldAndNotAnswered) {
   });
 }
 
-// A Terminate has a buffer of its own: it is reported even with every IRD slot in use and a Read of
-// ours half answered. R5040-5.4-04, 05
+// A Terminate has its own buffer: it is reported even with every IRD slot in use and a Read of ours
+// half answered. R5040-5.4-04, 05
 TYPED_TEST(RdmapTest, ATerminateIsHeardWithNoSlotLeft) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1066,7 +1066,7 @@ TYPED_TEST(RdmapTest, StopForgets) {
         if (i % 3 == 0) {
           EXPECT_EQ(v.accept, 1);
         }
-      if (before == 1 && i % 2 == 0) {  // ddp, which stops later, frees its slot
+      if (before == 1 && i % 2 == 0) {  // ddp stops later, and frees its slot
         this->free_response(kQp);
         this->dut.settle();
       }
@@ -1111,7 +1111,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
       };
       this->put_segment(1, this->request(64));
       for (uint8_t i = 0; i < 4; i++) {
-        if (i == 0) {  // the others queue behind it
+        if (i == 0) {  // the others queue after it
           this->post_read(0, this->any_read(i, 64));
         } else {
           this->post({.qpn = u16(i % 2U),
@@ -1155,13 +1155,13 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   });
 }
 
-// A registration or a bind goes to tpt with its operands, in the order of the QP's messages. One
-// that fails fails its QP, and is reported no other way. A stop waits for it.
+// A registration or a bind goes to tpt with its operands, in the order of the QP's messages. If one
+// fails, rdmap reports it only as the error of its QP. A stop waits for it.
 TYPED_TEST(RdmapRtlTest, RegistrationsAndBinds) {
   each_pace([&](Pace pace) {
     this->start(pace);
     auto& d = this->dut;
-    bool is_bind = false;  // every other one
+    bool is_bind = false;  // alternates
     const auto post = [&](uint8_t slot) {
       is_bind = !is_bind;
       spec::SqLocal item{.qpn = kQp,
@@ -1213,7 +1213,7 @@ TYPED_TEST(RdmapRtlTest, RegistrationsAndBinds) {
       EXPECT_EQ(e.slot, 3);
       EXPECT_EQ(e.status, row.wc);
       this->stop_qp(kQp);
-      // Of a QP that stops it is no error, and the stop waits for it.
+      // If its QP stops, it is no error, and the stop waits for it.
       this->run_qp(kQp, p);
       post(4);
       d.settle();
@@ -1228,10 +1228,8 @@ TYPED_TEST(RdmapRtlTest, RegistrationsAndBinds) {
   });
 }
 
-// A stopped and restarted QP is still in the work list. The head of its first request comes at any
-// distance after the request, and has the request's watermark.
-// A local invalidation becomes no message: it goes to tpt, and is reported when tpt is done. A stop
-// waits for it; a QP that has stopped drops it.
+// A local invalidation is sent to tpt, not to ddp, and is reported when tpt has executed it. A stop
+// waits for it. A stopped QP discards it.
 TYPED_TEST(RdmapRtlTest, LocalInvalidations) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1266,6 +1264,8 @@ TYPED_TEST(RdmapRtlTest, LocalInvalidations) {
   });
 }
 
+// A stopped and restarted QP is still in the work list. Its first request becomes the head at any
+// distance after it arrives, and its response has the watermark of that request.
 TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
   const uint32_t room = TypeParam::sizes().fifo_depth;  // requests that are served at once
   each_pace([&](Pace pace) {
@@ -1274,7 +1274,7 @@ TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
       auto& dut = this->dut;
       dut.hold_checks = true;
       for (uint16_t q = 0; q <= 3 * room; q++) this->run_qp(q, this->params(1, 1, q, q));
-      for (uint16_t q = 1; q <= 3 * room; q++) {  // a third is served, the others wait in the list
+      for (uint16_t q = 1; q <= 3 * room; q++) {  // a third is served; the others wait
         this->expect_good(q, this->request(64), this->good(false));
         dut.settle();
       }
@@ -1305,8 +1305,8 @@ TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
   });
 }
 
-// One item in flight, in each possible stage: stop waits for it. A check that is answered after the
-// stop starts nothing.
+// One item in flight, in each possible stage: a stop waits for it. A check that is answered after
+// the stop starts no response.
 TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1317,7 +1317,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
       dut.hold_checks = where >= 4;
       if (where % 2 == 0) dut.tx_message_hdr.stall(100);
       if (where % 2 == 1) dut.tx_message.stall(100);
-      if (where == 0) this->post_read(0, this->any_read(1, 64));  // the item waits behind this Read
+      if (where == 0) this->post_read(0, this->any_read(1, 64));  // the item waits for this Read
       if (where < 2) {
         this->post({.qpn = 1, .opcode = WrOpcode::kSend, .num_sge = 1, .length = 9}, Bytes(16));
       } else if (where < 4) {
@@ -1361,7 +1361,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
   });
 }
 
-// Other QPs that keep the path to ddp busy do not delay the acknowledgement.
+// Other QPs that keep the path to ddp busy do not delay the acknowledgement of a stop.
 TYPED_TEST(RdmapTest, StopDoesNotWaitForOthers) {
   this->start({0, 0});
   auto& dut = this->dut;
@@ -1437,7 +1437,7 @@ TYPED_TEST(RdmapTest, HalfClose) {
       this->expect_silence();
       this->stop_qp(kQp);
     }
-    // An error before the last answer: a Terminate may still be sent, and the close is not
+    // An error before the last response: a Terminate may still be sent, and the close is not
     // reported.
     this->run_qp(kQp, this->params(3, 4));
     const auto r = this->request(5);
@@ -1553,7 +1553,7 @@ TYPED_TEST(RdmapTest, Random) {
       this->run_qp(q, qps[q].p);
     }
     std::deque<std::pair<uint16_t, spec::RxVerdict>> verdicts;
-    std::deque<std::pair<uint64_t, uint16_t>> frees;  // {when, QP}: the peer sees it later
+    std::deque<std::pair<uint64_t, uint16_t>> frees;  // {when, QP}: the peer learns of it later
     uint16_t placed = 0;
     unsigned sends = 0, segments = 0, responses = 0, gone = 0;
     auto expect = [&](uint16_t q, const Bytes& u, spec::RxVerdict v) {

@@ -46,7 +46,7 @@ inline Bytes hex(std::string_view text) {
   return out;
 }
 
-/// Sets the fields of a header that are unused here to equal values.
+/// Clears the fields that have no meaning in this header, so that headers can be compared.
 inline spec::TxMessageHdr meant(spec::TxMessageHdr h) {
   if (h.is_tagged != 0) h.qn = 0;
   if (h.is_tagged == 0) h.stag = 0, h.tagged_offset = 0;
@@ -77,8 +77,8 @@ inline Bytes first_ulpdu(const Message& m) {
   return out;
 }
 
-/// requirements.md 5.2 and 6. read_offset: the failing message is a Read of which this many bytes
-/// are sent.
+/// The expected Terminate. requirements.md 5.2 and 6. read_offset: the failing message is a Read,
+/// of which this many bytes are sent.
 inline Bytes terminate(Cause cause, const Bytes& ulpdu, std::optional<uint32_t> read_offset = {}) {
   const auto& row = spec::cause_row(cause);
   const size_t header = ulpdu.empty() ? 1 : (ulpdu[0] & 0x80) != 0 ? 14 : 18;
@@ -177,7 +177,7 @@ class RdmapWorld : public testing::Test {
     }
     return m;
   }
-  /// A Read of ours; its Read Request must be sent.
+  /// A Read that we post.
   struct Read {
     uint8_t slot;
     uint32_t stag, length;

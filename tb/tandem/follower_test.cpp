@@ -1,5 +1,5 @@
-// The follower on a hand-written life of a device (script.hpp). It follows that life, and reports
-// each single change of it in words.
+// The follower on a hand-written life of a device (script.hpp). It accepts that life, and reports
+// each single change of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,8 @@ TEST(Follower, FollowsALife) {
               IsEmpty());
 }
 
-/// Extents are retired one by one: the first of a segment may be of an older epoch than the second.
+/// Extents are retired one by one: the first extent of a segment may have an older epoch than the
+/// second.
 TEST(Follower, ARegionGoesBetweenTheExtentsOfASegment) {
   Script s;
   s.set_up();
@@ -124,7 +125,7 @@ TEST(FollowerDiffers, Registration) {
 
 TEST(FollowerDiffers, ADestroyThatFreesARegistration) {
   Script s = registering();
-  // The destroy comes between claim and opening.
+  // The destroy comes between claim and opening of the registration.
   const size_t to = s.at("the opening"), from = s.at("the payload in registered memory") + 1,
                end = s.at("the change of the registered region") + 1;
   std::rotate(s.steps.begin() + static_cast<std::ptrdiff_t>(to),
@@ -142,8 +143,8 @@ Script refusing_while_closing() {
   return s;
 }
 
-/// qp_state's row of a QP holds one error. Which error, and how often it was reported, is the RTL's
-/// choice.
+/// The row of a QP in qp_state holds one error. The RTL chooses which error, and how often it is
+/// reported.
 TEST(Follower, FollowsAnErrorInPlaceOfNothingLeft) {
   EXPECT_THAT(refusing_while_closing().run(), IsEmpty());
 }
@@ -380,7 +381,7 @@ TEST(FollowerDiffers, DoorbellIsRefused) {
   EXPECT_THAT(s.run(), HasSubstr("qp_doorbell: QP 3: index 2: RTL refused it; model takes it"));
 }
 
-/// Room that no completion has reported to the driver may not exist yet for the RTL either.
+/// A slot that no completion has reported free to the driver may still be in use in the RTL.
 TEST(Follower, FollowsARefusalBeforeTheCompletion) {
   constexpr uint16_t kIndex = 16 + 1;  // the ring is full, with one WQE retired
   for (const bool is_told : {false, true}) {
@@ -408,7 +409,7 @@ TEST(Follower, FollowsARefusalBeforeTheCompletion) {
   }
 }
 
-/// An error and the loss of the connection are seen together. The error counts, and the device
+/// An error and the loss of the connection are handled together. The error wins, and the device
 /// waits for no Terminate.
 TEST(FollowerDiffers, EventsAreDecidedInTheWrongOrder) {
   const auto script = [](Step next) {
@@ -589,7 +590,7 @@ TEST(FollowerDiffers, InterruptOfAMaskedVector) {
   }
 }
 
-/// The mask is valid from the write that set it, not from the last write that repeats it.
+/// The mask is valid from the write that set it, not from a later write that repeats it.
 TEST(FollowerDiffers, InterruptOfAVectorThatIsMaskedAgain) {
   Script s = whole();
   const auto mask = [](uint64_t cycles) {

@@ -1,5 +1,5 @@
-// The follower on memory windows: it follows a bind, a re-bind, what is refused, and reports each
-// single change of it. See follower_test.cpp
+// The follower on memory windows: it accepts a bind, a re-bind and refused requests, and reports
+// each single change of them. See follower_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ Script binding() { return life(&Script::bind_window); }
 Script refused() { return life(&Script::refuse_bind); }
 Script held() { return life(&Script::refuse_invalidation); }
 
-/// Moves the step `label` in front of the step `before`.
+/// Moves the step `label` before the step `before`.
 void move(Script& s, const std::string& label, const std::string& before) {
   const Step step = s[label];
   s.drop(label);
@@ -81,7 +81,7 @@ TEST(FollowerWindowsDiffer, ABindOfNobody) {
   EXPECT_THAT(s.run(), HasSubstr("RTL binds region 7; model has no bind for it"));
 }
 
-/// Through the old key a Write is still to be placed.
+/// A Write with the old key is not yet fully placed.
 TEST(FollowerWindowsDiffer, BoundBeforeItHasDrained) {
   Script s = binding();
   move(s, "the change of the second bind", "the last payload of a Write with the old key");
@@ -146,8 +146,9 @@ TEST(FollowerWindowsDiffer, EveryCommitDroppedAndEveryStepDoubled) {
     for (size_t i = whole.at("the look at the window's slot"); i < whole.steps.size(); ++i) {
       const auto& what = whole.steps[i].what;
       const auto at = static_cast<std::ptrdiff_t>(i);
-      // Without its mark a completion has another status, which is compared. A second refusal at
-      // rdmap is taken for that of a Read whose QP has failed.
+      // Not dropped: without its mark a completion has another status, which is compared. Not
+      // doubled: the follower takes a second refusal at rdmap for that of a Read whose QP has
+      // failed.
       const bool is_mark = whole.steps[i].label == "the mark",
                  is_at_rdmap = whole.steps[i].label == "rdmap hears of the refusal";
       if (std::holds_alternative<spec::AnyCommit>(what) && !is_mark) {

@@ -23,7 +23,8 @@ TEST(InFlight, KnowsWhatCameBeforeAClosing) {
   EXPECT_TRUE(f.none());
 }
 
-/// After 256 closings the numbers come again: an extent that is still in flight keeps its number.
+/// The number of a closing has 8 bits. An extent that is still in flight keeps its number when they
+/// wrap.
 TEST(InFlight, AnOldExtentIsNeverForgotten) {
   InFlight f;
   const uint8_t old = f.issue();

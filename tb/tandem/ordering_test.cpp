@@ -124,7 +124,7 @@ class OrderingTest : public testing::Test {
     o.cycle_done();
   }
 
-  // Commands, as admin reads and answers them.
+  // Commands, as admin reads them and writes their responses.
   template <class Args>
   void command(spec::AdminOpcode op, uint32_t object, const Args& args,
                spec::AdminStatus status = spec::AdminStatus::kOk) {
@@ -262,7 +262,7 @@ TEST_F(OrderingTest, AFailedSegmentIsPassedOverAndNothingBehindItIsPlaced) {
 TEST_F(OrderingTest, AFailedSegmentThatBeginsLikeAnotherIsPassedOver) {
   starts(3);
   starts(4);
-  received(4, write(bytes(201, 1)));  // fails
+  received(4, write(bytes(201, 1)));  // never placed
   Bytes mine = bytes(33, 1);
   for (const uint8_t b : bytes(216, 101)) mine.push_back(b);
   received(3, write(mine));
@@ -283,7 +283,7 @@ TEST_F(OrderingTest, AFailedSegmentThatBeginsLikeAnotherIsPassedOver) {
 TEST_F(OrderingTest, AFailedSegmentThatIsLikeAnotherIsPassedOver) {
   starts(3);
   starts(4);
-  received(4, write(bytes(64, 1)));  // fails
+  received(4, write(bytes(64, 1)));  // never placed
   received(3, write(bytes(64, 1)));
   received(3, write(bytes(20, 7)));
   verdict(4);
@@ -341,7 +341,7 @@ TEST_F(OrderingTest, AfterAnErrorOrAStopNothingIsExpected) {
     places(bytes(64, 1));
     good();
   }
-  received(4, write(bytes(64, 1)), true);  // damaged
+  received(4, write(bytes(64, 1)), true);  // the LLP reports an error
   verdict(4);
   places(bytes(64, 1));
   bad("of no segment that has been judged");
@@ -488,7 +488,7 @@ TEST_F(OrderingTest, AReceiveThatFailedAnnouncesNothing) {
 TEST_F(OrderingTest, EqualBytesOfAFailedSegmentLeaveAReadUnsure) {
   starts(3);
   starts(4);
-  received(4, write(bytes(64, 1)));  // fails
+  received(4, write(bytes(64, 1)));  // never placed
   received(3, read_response(bytes(64, 1)));
   verdict(4);
   verdict(3);
@@ -508,7 +508,7 @@ TEST_F(OrderingTest, EventsFollowCompletionsAndInterruptsFollowEvents) {
   tells_event();
   interrupts();
   completes();
-  arms(1);  // after a completion: immediately
+  arms(1);  // a completion is unread: the event is due at once
   tells_event();
   interrupts();
   good();
@@ -620,7 +620,7 @@ TEST_F(OrderingTest, ADoorbellWasRungByTheHost) {
   create_qp();
   rings(3, false, 1);
   rings(3, false, 2);
-  takes_effect(3, false, 2);  // the one before was dropped
+  takes_effect(3, false, 2);  // the first doorbell was dropped
   good();
   takes_effect(3, false, 1);
   bad("a doorbell took effect that the host did not ring: sq of QP 3, index 1");
@@ -762,7 +762,8 @@ TEST_F(ResponderTest, AnEmptyReadHasNoLookUp) {
   good();
 }
 
-/// It still waits for the segments judged before its request (RFC 5040 section 5.5, rule 12).
+/// The response still waits for the segments judged before its request (RFC 5040 section 5.5, rule
+/// 12).
 TEST_F(ResponderTest, AnEmptyReadIsNotAnsweredBefore) {
   received(3, write(bytes(64, 1)));
   verdict(3);
@@ -792,7 +793,7 @@ TEST_F(ResponderTest, TwoLookUpsThatCouldBeItsAreUnsure) {
 TEST_F(ResponderTest, AfterAFailedLookUpNothingIsSaidUntilAllIsQuiet) {
   starts(4);
   scheduled(spec::TxSource::kSq, 4);
-  looked_up(0x9000, 50, 0xcc00);  // fails: no read follows
+  looked_up(0x9000, 50, 0xcc00);  // refused: no read follows
   commit(spec::RdmapOpCommit{.op = 2, .qpn = 4});
   for (const bool again : {false, true}) {
     received(3, write(bytes(64, 1)));
@@ -831,8 +832,7 @@ TEST_F(ResponderTest, AReadOfAnotherLengthThanWasLookedUp) {
   EXPECT_THAT(o.end(), testing::HasSubstr("51 bytes of payload are read"));
 }
 
-/// A lookup has failed. The checker assigns later reads to it, until the failure is reported to
-/// rdmap.
+/// A lookup has failed. The checker assigns later reads to it until rdmap takes the failure.
 TEST_F(ResponderTest, ALookUpThatFailedExplainsWhatComesBehindIt) {
   starts(4);
   scheduled(spec::TxSource::kSq, 4);
@@ -845,7 +845,7 @@ TEST_F(ResponderTest, ALookUpThatFailedExplainsWhatComesBehindIt) {
   EXPECT_EQ(o.end(), "");
 }
 
-// --- d: MMIO answers do not pass writes
+// --- d: MMIO responses do not pass writes
 
 class MmioTest : public OrderingTest {
  protected:
@@ -859,9 +859,9 @@ TEST_F(MmioTest, AnAnswerWaitsForTheTlpUnderWay) {
   beat();
   reads_register();
   reads_register();
-  completes();  // the same TLP's last beat
+  completes();  // last beat of the TLP
   answers_register();
-  beat();  // begun after the read: the answer need not wait
+  beat();  // starts after the read: the response need not wait
   answers_register();
   good();
   EXPECT_EQ(o.findings().count("MMIO answers"), 2U);

@@ -28,16 +28,16 @@ class ReadLogTest : public testing::Test {
  protected:
   void read(Client c, uint8_t tag, uint64_t address, uint32_t length) {
     if (c == Client::kSqFetch || c == Client::kRqFetch) log.fetch(c, address, length);
-    if (c == Client::kPayload) log.due(tag, address, length);  // of segment `tag`
+    if (c == Client::kPayload) log.due(tag, address, length);  // needed by segment `tag`
     part(c, tag, address, length);
   }
-  /// A read of a fetch that the log already knows.
+  /// A read that is part of a fetch already logged.
   void part(Client c, uint8_t tag, uint64_t address, uint32_t length) {
     log.read({.tag = tag, .address = address, .length = length, .client = c});
     at_[tag] = address;
     end_[tag] = address + length;
   }
-  /// The next `length` bytes of this tag's answer.
+  /// The next `length` bytes of the completions with this tag.
   void answer(uint8_t tag, uint32_t length, unsigned g = 0) {
     log.piece({.tag = tag,
                .is_last = at_[tag] + length == end_[tag],
@@ -83,9 +83,9 @@ TEST_F(ReadLogTest, ReadsMayBeSplitOrJoined) {
   answer(1, 36);
   answer(2, 28);
   answer(3, 512);
-  expect(Client::kPayload, 0x1000, 128);    // of two reads
+  expect(Client::kPayload, 0x1000, 128);    // joins two reads
   expect(Client::kPayload, 0x2100, 16);     // the middle of one
-  expect(Client::kPayload, 0x2000, 0x100);  // before it
+  expect(Client::kPayload, 0x2000, 0x100);  // the bytes before it
   EXPECT_EQ(log.take(Client::kPayload, 0x20f0, 64).state, State::kNever);
   expect(Client::kPayload, 0x2110, 512 - 0x110);
   EXPECT_EQ(log.left_over(), "");
@@ -329,7 +329,7 @@ TEST_F(ReadLogTest, WhatAFailedSegmentReadIsNobodys) {
   EXPECT_EQ(log.take(Client::kPayload, 0x1000, 64).state, State::kNever)
       << "it is not the next one's";
   log.settle(2);
-  part(Client::kPayload, 2, 0x1000, 64);  // was in flight
+  part(Client::kPayload, 2, 0x1000, 64);  // was in flight when segment 2 was settled
   answer(2, 64, 2);
   EXPECT_EQ(log.contradiction(), "");
   EXPECT_EQ(log.for_nothing(), "");

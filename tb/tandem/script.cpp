@@ -185,7 +185,7 @@ Bytes Script::bytes(uint64_t address, uint32_t n) const {
 
 void Script::set_up() {
   StagOut out;
-  model::Tpt tpt(spec::Sizes{}, out);  // only for the permutation
+  model::Tpt tpt(spec::Sizes{}, out);  // only permutes
   tpt.set_key(0);
   stag_ = tpt.permute(kSlot) << 8 | 0x21;
 

@@ -1,6 +1,6 @@
 // A hand-written life of one device, as an Observer sees it, step by step: commits, bytes in and
-// out. No code here computes the expected output with the model: records, completions and answers
-// are built from the specification.
+// out. The model computes none of the expected output: records, completions and responses are built
+// from the specification.
 //
 //   Script s;   s.set_up();   s.send(...);         std::string difference = s.run();
 //   s["the record of the Send"].record().data ...  change one step, and run again
@@ -32,7 +32,7 @@ struct Step {
   std::variant<spec::AnyCommit, DmaWrite, DmaRead, DmaPiece, Mmio, RecordOut, RecordIn, Response,
                spec::LlpCtlEvt, spec::LlpCredit, spec::LlpCtlReq, spec::PcieCfg>
       what;
-  uint64_t cycles = 1;  // since the step before
+  uint64_t cycles = 1;  // since the previous step
   uint64_t waited = 0;  // of these cycles, with the next write stalled
   template <class T>
   T& commit() {
@@ -74,21 +74,21 @@ class Script {
   // Parts, in the order of a device's life.
   void set_up();                 // device, PD, EQ, CQ, region, QP, connection, QP to rts
   void send();                   // a Send of 100 bytes across the two pages, signalled
-  void destroy_while_sending();  // another region goes between the extents of a Send
+  void destroy_while_sending();  // another region is destroyed between the extents of a Send
   void push_write();             // a pushed Write with 5 bytes inline, not signalled
   void receive_write();          // 64 bytes to the region's start
   void receive_send();           // 10 bytes, with SE
   void answer_read();            // the peer reads 16 bytes
   void answer_empty_flush();     // the peer flushes 0 bytes
   void read();                   // we read 32 bytes
-  void register_memory();        // under an STag that is kept; the peer writes; destroyed
+  void register_memory();        // of a kept STag; the peer writes; destroyed
   void bind_window();            // type 1: bound, written through, bound anew, unbound, destroyed
   void refuse_bind();            // beyond the region: the QP fails
   void refuse_invalidation();    // of a region with a window: the QP fails
   void refused_write();          // the peer writes past the region's end: a Terminate, flush
-  void ask_close();              // until rdmap is asked to end
+  void ask_close();              // until qp orders rdmap to end
   void close();                  // both sides
-  void refuse_while_closing();   // an error of the peer after rdmap's "nothing left"
+  void refuse_while_closing();   // an error of the peer replaces rdmap's "nothing left"
 
   uint32_t stag() const { return stag_; }
 
@@ -122,9 +122,9 @@ class Script {
                 const std::function<void()>& before);
   void completion(const std::string& name, const spec::Cqe& entry);
   void event(const std::string& name, spec::EqeType kind, uint32_t object);
-  /// An STag for a window of type 1.
+  /// Creates a window of type 1 and returns its STag.
   uint32_t create_window();
-  /// A bind, until it is at rdmap. Returns its slot in the window of the QP.
+  /// Posts a bind, up to its arrival at rdmap. Returns its slot in the window of the QP.
   uint8_t post_bind(const std::string& name, uint32_t stag, const spec::BindOperands& o);
   void bound(const std::string& name, uint8_t slot, uint16_t index);
   void change_window(std::string label, uint8_t slot, uint8_t of_reg);

@@ -91,7 +91,7 @@ void Script::bind_window() {
       [&] { commit("the refusal to destroy", spec::TptChangeCommit{.slot = kSlot}); }, {},
       spec::AdminStatus::kInUse);
 
-  // A Write whose look-up came first is placed before the window is bound anew.
+  // A Write that was looked up before the close is placed before the second bind takes effect.
   const uint16_t index = sq_;
   const uint8_t slot = post_bind("the second bind", kept + 2, range);
   write_through_window("a Write with the old key", kept + 1,

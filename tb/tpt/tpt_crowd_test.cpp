@@ -1,8 +1,8 @@
-// Regions and windows that change while all clients use them: binds, re-binds, invalidations,
-// destroys at the same time, with stalled streams and extents that are held for any time.
+// Regions and windows that change while all clients use them: concurrent binds, re-binds,
+// invalidations and destroys, with stalled streams and extents held for any time.
 //
 // The reference is a list of versions: what an STag was bound to, and from when to when. An access
-// may find what its STag was bound to at some time between its request and its answer. Nothing
+// may find any version of its STag that was valid between its request and its response. No extent
 // through a version retires after the report that it is closed. RTL and model of tpt.
 //   RNIC_SEED=n tpt_window_test --gtest_filter=TptCrowd*
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ constexpr uint64_t kKey = 0x99aabbccddeeff01;
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;
 
-/// What an STag was bound to. It may be so from `posted` to `closed`, and is so from `opened` to
+/// A binding of an STag. It is possible from `posted` to `closed`, and certain from `opened` to
 /// `closing`.
 struct Version {
   uint32_t stag = 0;
@@ -54,11 +54,11 @@ enum Client : uint8_t { kRx, kTx, kQn1, kClients };
 struct Access {
   Client client = kRx;
   spec::WqeCheck item{};
-  uint64_t posted = 0, seen = 0;  // seen: the first sign of its lookup
+  uint64_t posted = 0, seen = 0;  // seen: cycle of its first response or extent
   std::optional<TptResult> result{};
-  Extents extents{};                // so far
-  bool ended = false;               // all extents have come
-  std::vector<uint64_t> retired{};  // when
+  Extents extents{};                // received so far
+  bool ended = false;               // all extents received
+  std::vector<uint64_t> retired{};  // cycles
   unsigned held = 0;
 };
 
@@ -117,7 +117,7 @@ class Crowd {
     observe();
     retire();
   }
-  /// Runs with accesses until a report or response has come.
+  /// Runs with accesses until `out` has a report or response.
   template <class Out>
   bool wait(Out& out) {
     for (unsigned i = 0; i < 50'000 && out.empty(); ++i) step();
@@ -158,7 +158,7 @@ class Crowd {
   }
   void observe() {
     for (; !d_.rx_xlate_rsp.empty(); d_.rx_xlate_rsp.items().pop_front()) {
-      // The oldest that has no result.
+      // The response is that of the oldest access without a result.
       for (Access& a : asked_[kRx]) {
         if (a.result) continue;
         a.result = d_.rx_xlate_rsp.items().front().result;
@@ -177,7 +177,7 @@ class Crowd {
     for (; !out.empty(); out.items().pop_front()) {
       const spec::Extent e = out.items().front();
       if (client == kRx) {
-        early_.push_back(e);  // it may come before the response
+        early_.push_back(e);  // an extent may come before the response
         continue;
       }
       Access* of = oldest(client);
@@ -186,13 +186,13 @@ class Crowd {
     }
     if (client == kRx) late();
   }
-  /// The oldest access that has more extents. One of rx that failed has none.
+  /// The oldest access with extents outstanding. A failed access of rx has none.
   Access* oldest(Client client) {
     for (Access& a : asked_[client])
       if (!a.ended) return &a;
     return nullptr;
   }
-  /// Extents of rx whose access has its response.
+  /// Assigns extents of rx to accesses that have their response.
   void late() {
     for (; !early_.empty(); early_.pop_front()) {
       Access* of = oldest(kRx);
@@ -242,7 +242,7 @@ class Crowd {
       }
     }
   }
-  /// What has come agrees with a version that was there meanwhile.
+  /// Checks the result against the versions that were possible during the access.
   void judge(const Access& a) {
     const uint64_t last = a.retired.empty() ? 0 : a.retired.back();
     bool surely = false, late = false;
@@ -336,7 +336,7 @@ class Crowd {
       r.windows++;
     };
   }
-  /// By the peer or by ourselves; sometimes of another key, which changes nothing.
+  /// By the peer or by our send queue; sometimes with another key, which changes nothing.
   void invalidate(OfWindow& w) {
     if (w.is_taken || (w.open != nullptr && w.region->is_taken)) return;
     const bool is_other = rng_.percent(20);
@@ -414,7 +414,7 @@ class Crowd {
     r.r.first = static_cast<uint32_t>(rng_.below(uint64_t{1} << log));
     r.r.length = (uint64_t{8} << log) - r.r.first - rng_.below(100);
     r.r.pbl_base = 8 * n;
-    // Pages that no other region has or had.
+    // Pages that no other region has had.
     for (unsigned i = 0; i < 8; ++i) r.r.pages.push_back(++pages_ << 24 | rng_.below(1024) << log);
     for (uint32_t i = 0; i < 8; ++i)
       d_.pbl_wr.put({.index = r.r.pbl_base + i, .address = r.r.pages[i]});
@@ -436,7 +436,7 @@ class Crowd {
     EXPECT_EQ(spec::AdminMrResult::unpack(d_.tpt_cmd_rsp.take().result).stag, r.stag);
     r.open->opened = now_;
   }
-  /// In use while it has windows; else destroyed, and its pages are given to another one.
+  /// Refused as in use while the region has windows; otherwise destroyed and created again.
   void replace(OfRegion& r) {
     if (r.is_taken || r.pending != 0) return;
     r.is_taken = true;
@@ -500,12 +500,12 @@ class Crowd {
   std::array<std::deque<Access>, kClients> asked_;
   std::array<uint64_t, kClients> first_{};  // serial number of asked_[].front()
   std::deque<spec::Extent> early_;
-  std::multimap<uint64_t, std::pair<Client, uint64_t>> held_;  // extents, by the end of their use
+  std::multimap<uint64_t, std::pair<Client, uint64_t>> held_;  // extents, by retirement cycle
   std::map<uint8_t, std::function<void(const SqLocalDone&)>> own_;
   std::deque<std::function<void(const spec::Invalidated&)>> of_peer_;
   uint64_t now_ = 1, pages_ = 0;
   uint8_t wqe_ = 0;
-  unsigned patience_ = 30;  // an extent is in use for at most so many cycles
+  unsigned patience_ = 30;  // maximum number of cycles that an extent is held
   bool command_ = false, accesses_ = true;
 };
 

@@ -22,7 +22,7 @@ namespace rnic::tb {
 inline constexpr uint16_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8;
 inline constexpr uint16_t kAll = kLocalWrite | kRemoteWrite | kRemoteRead;
 
-/// A slot that is kept for fast registrations.
+/// A slot kept for fast registrations.
 struct Kept {
   uint32_t slot = 0, upper = 0, pbl = 0, stag = 0;  // stag: the last one, with its low 8 bits
   unsigned room = 0;
@@ -36,14 +36,14 @@ struct Window {
   uint16_t pd = 7;
 };
 
-/// Requests, and the host memory with their lists.
+/// Sends requests, and holds the host memory with their lists.
 template <class D>
 class Host {
  public:
   Host(D& dut, TptWorld<D>& world) : d_(dut), w_(world) {}
 
   std::map<uint64_t, std::vector<uint64_t>> lists;  // by address
-  std::map<uint64_t, spec::RdStatus> fails;         // reads of this address
+  std::map<uint64_t, spec::RdStatus> fails;         // failing reads, by address
   bool answers = true;
 
   Kept keep(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key = 0x11, uint16_t pd = 7) {
@@ -66,7 +66,7 @@ class Host {
     d_.tpt_cmd.put(cmd);
     return d_.tpt_cmd_rsp.take();
   }
-  /// The pages of a region that takes so many of them.
+  /// A region with this number of random pages.
   static Region region(const Kept& k, unsigned pages, unsigned log_page, base::Rng& rng,
                        uint16_t rights = kAll) {
     Region r{.pd = k.pd, .rights = rights, .base = rng.next() >> 1, .log_page = log_page};
@@ -97,7 +97,7 @@ class Host {
     o.pack(item.operands);
     d_.sq_local.put(item);
   }
-  /// Registers a region under a key, and gives the report.
+  /// Registers a region under a key, and returns the report.
   spec::SqLocalDone reg(Kept& k, uint8_t key, const Region& r, uint16_t qpn = 5) {
     return reg(k, key, r, operands(r, list_of(r)), qpn);
   }
@@ -117,7 +117,7 @@ class Host {
     w_.opened(k.stag, r);
   }
 
-  // Memory windows. A window that is bound is a region of the world, of pages of another one.
+  // Memory windows. A bound window is a region of the world, on pages of another region.
   Window window(uint32_t slot, uint8_t type, uint8_t key = 0x21, uint16_t pd = 7) {
     const uint32_t stag = w_.next_stag(slot, key);
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
@@ -135,7 +135,7 @@ class Host {
     o.pack(item.operands);
     return item;
   }
-  /// A window on a region: the bytes, and what they need.
+  /// The region that a bound window is in the world.
   static Region part(const Window& w, const Region& r, const spec::BindOperands& o, uint64_t base,
                      uint16_t qpn) {
     Region part = r;
@@ -149,7 +149,7 @@ class Host {
     part.window = true;
     return part;
   }
-  /// Binds a window to a region of the world, and gives the report.
+  /// Binds a window to a region of the world, and returns the report.
   spec::SqLocalDone bind(Window& w, uint8_t key, const spec::BindOperands& o, uint64_t base,
                          uint16_t qpn = 5) {
     const uint32_t stag = w.upper << 8 | key;
@@ -171,7 +171,7 @@ class Host {
     EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
     w_.closed(w.stag);
   }
-  /// Own invalidation of a region that has windows: it stays open.
+  /// A local invalidation of a region that has windows: the region stays open.
   void refuse_invalidation(uint32_t stag) {
     d_.sq_local.put({.qpn = 3, .slot = 1, .stag = stag});
     EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1, .result = spec::TptResult::kBind}));
@@ -214,7 +214,7 @@ class Host {
     return until();
   }
   void step() {
-    // Not take_all(), which settles: hundreds of cycles per step.
+    // Not take_all(): it settles, which takes hundreds of cycles per step.
     for (const auto& r : std::exchange(d_.reg_rd_req.items(), {})) reads.push_back(r);
     while (answers && !reads.empty()) {
       const auto r = reads.front();

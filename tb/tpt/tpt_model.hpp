@@ -83,7 +83,7 @@ struct TptModelDut : ModelDut {
  private:
   struct Group {
     spec::TptResult result{};
-    bool is_of_inv = false;  // the failure is that of the STag to be invalidated
+    bool is_of_inv = false;  // the STag to be invalidated caused the failure
     model::ExtentList extents;
     [[nodiscard]] bool good() const { return result == spec::TptResult::kOk; }
   };
@@ -99,7 +99,7 @@ struct TptModelDut : ModelDut {
     TptModelDut& d;
   };
 
-  /// The next request of the send queue, if it need not wait.
+  /// Executes the next request of the send queue, unless it waits.
   bool local() {
     constexpr size_t kJobs = 4;
     if (model::Tpt::is_invalidation(sq_local.front()))
@@ -126,7 +126,7 @@ struct TptModelDut : ModelDut {
   }
   void bind() {
     const model::Tpt::Binding b(sq_local.front());
-    waits_ = true;  // claimable() may come before bind() returns
+    waits_ = true;  // claimable() may be called before bind() returns
     const auto bound = tpt_->bind(b);
     if (bound == model::Tpt::Claim::kWaits) return;
     waits_ = false;
@@ -134,7 +134,7 @@ struct TptModelDut : ModelDut {
     sq_local_done.push(bound == model::Tpt::Claim::kRefused ? model::Tpt::refused(b)
                                                             : model::Tpt::bound(b));
   }
-  /// The answer to the oldest read of a list.
+  /// The response to the oldest read of a list.
   void list() {
     const auto hdr = reg_rd_hdr.pop();
     const Packet packet = reg_rd.pop();
@@ -214,8 +214,8 @@ struct TptModelDut : ModelDut {
   // Failed extents issued, by epoch.
   std::array<uint64_t, 2> failed_{}, failed_qn1_{};
   bool under_way_ = false;  // a command is in progress
-  bool waits_ = false;      // the next registration or bind, for its entry to drain
-  std::deque<model::Tpt::Registration> jobs_;  // whose lists are read
+  bool waits_ = false;      // the next registration or bind waits for its entry to drain
+  std::deque<model::Tpt::Registration> jobs_;  // registrations whose lists are being read
 };
 
 }  // namespace rnic::tb

@@ -1,6 +1,6 @@
-// Fast registrations: an STag that is kept for them is registered, used, invalidated and registered
-// again, while lists come late, damaged or not at all. RTL and model of tpt, default and minimum
-// build. The bench is the host that holds the page lists.
+// Fast registrations: a kept STag is registered, used, invalidated and registered again, while
+// lists come late, damaged or not at all. RTL and model of tpt, default and minimum build. The
+// bench is the host that holds the page lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class TptRegister : public HostTest<D> {
     }
     w.finish();
   }
-  /// Long enough for all that waits for nothing.
+  /// Waits longer than any request that is not blocked takes.
   void wait(Host<D>& h) {
     for (unsigned c = 0; c < 400 * this->dut.patience(); ++c) h.step();
   }
@@ -144,7 +144,7 @@ TYPED_TEST(TptRegister, RefusedOnesChangeNothing) {
       w.finish();
     }
     EXPECT_EQ(h.reg(k, 0x77, good).result, TptResult::kOk);
-    // Open, it is not free.
+    // An open entry is not free.
     h.post(k.upper << 8 | 0x78, good, h.operands(good, h.list_of(good)), 5, 9);
     EXPECT_EQ(h.take().result, TptResult::kBind);
     this->use(w, k.stag, good, 5);
@@ -178,7 +178,7 @@ TYPED_TEST(TptRegister, ABadListLeavesTheEntryFree) {
   });
 }
 
-/// An entry that is closed and still in use is registered when nothing through it is in flight.
+/// A closed entry that is still in use is registered when nothing through it is in flight.
 TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
@@ -207,8 +207,8 @@ TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
   });
 }
 
-/// A registration that waits for its list: its entry belongs to nobody else, and the lists of three
-/// more are asked for meanwhile.
+/// A registration that waits for its list has claimed its entry. Meanwhile tpt requests the lists
+/// of three more registrations.
 TYPED_TEST(TptRegister, ClaimedIsNotFree) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
@@ -259,8 +259,8 @@ TYPED_TEST(TptRegister, AtRandom) {
                Slot::kFree};
           break;
         case Slot::kFree: {
-          // An entry that stays closed may meet the number of its epoch again. Then its claim or
-          // destroy waits for all that is in flight, which this thread retires.
+          // tpt may reuse the epoch number of an entry that stays closed. Its claim or destroy then
+          // waits for everything in flight, which this test retires.
           w.retire();
           if (w.rng().percent(20)) {
             EXPECT_EQ(h.destroy(s.kept, key), AdminStatus::kOk);

@@ -62,7 +62,7 @@ using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModel
                             TptModelDut<true>>;
 TYPED_TEST_SUITE(TptTest, Duts);
 
-/// RTL only: cycles, and the commit tap.
+/// RTL only: what depends on cycles, and the commit tap.
 template <class D>
 class TptRtlTest : public TptTest<D> {};
 using RtlDuts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>>;
@@ -131,7 +131,7 @@ TYPED_TEST(TptTest, OtherKeysGiveOtherStagsAndZeroIsSkipped) {
 }
 
 TYPED_TEST(TptTest, GenerationsWrap) {
-  if (TptWorld<TypeParam>::slot_bits() < 14) return;  // too many generations to walk through
+  if (TptWorld<TypeParam>::slot_bits() < 14) return;  // too many generations for a test
   this->dut.restart({});
   TptWorld<TypeParam> w(this->dut, kKey, test_rng());
   const Region r{.base = 0, .length = 1};
@@ -290,8 +290,8 @@ TYPED_TEST(TptTest, BoundStagsAndInvalidations) {
   });
 }
 
-/// An invalidation closes its entry at once, and ends when all that was issued before has retired,
-/// in the order of the requests. The slot waits for destroy_mr. R5040-5.3-15
+/// An invalidation closes its entry at once. It ends when all extents issued before it have
+/// retired, in the order of the requests. The slot is in use until destroy_mr. R5040-5.3-15
 TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -309,7 +309,7 @@ TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
       w.rx_held.clear();
       w.qn1_held.clear();
       d.invalidate.put({a});
-      d.invalidate.put({a ^ 0x100});  // of no entry: keeps its place in the order
+      d.invalidate.put({a ^ 0x100});  // of no entry, but reported in order
       d.settle();
       EXPECT_TRUE(d.invalidated.empty());
       const auto expected = w.region(a);
@@ -323,7 +323,7 @@ TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
       w.finish(true);
       w.ask_tx({w.region(b).item(b, 0, 100)});
       w.ask_rx({w.region(b).item(b, 0, 100)});
-      w.finish(false);  // of b, issued after: they delay nothing
+      w.finish(false);  // extents of b, issued later: they delay no report
       d.settle();
       for (const auto& e : held) {
         EXPECT_TRUE(d.invalidated.empty()) << "reported too early";
@@ -334,7 +334,7 @@ TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
         d.settle();
       }
       EXPECT_EQ(d.invalidated.take().stag, a);
-      w.retire();  // the second may have been noted in a later epoch, with those of b
+      w.retire();  // the second may have a later epoch, with extents of b
       EXPECT_EQ(d.invalidated.take().stag, a ^ 0x100);
       w.destroy_begin(a);
       const auto rsp = w.destroyed(a);
@@ -348,8 +348,8 @@ TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
   });
 }
 
-/// Invalidations of the send queue and of the peer end in the order of their closes. Our own needs
-/// no right and no binding.
+/// Invalidations of the send queue and of the peer end in the order of their closes. A local
+/// invalidation needs no right and no binding.
 TYPED_TEST(TptTest, InvalidationsOfBothSides) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -380,8 +380,8 @@ TYPED_TEST(TptTest, InvalidationsOfBothSides) {
   });
 }
 
-/// Invalidations and commands in random order, with extents that retire late: each ends, in order,
-/// and never before the extents of its entry.
+/// Invalidations and commands in random order, with extents that retire late. The invalidations end
+/// in order, each after the extents of its entry.
 TYPED_TEST(TptTest, InvalidationsAtRandom) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -749,8 +749,8 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
     w.retire();
     w.destroy(a);
-    // Only failed pieces are in flight: the response may or may not wait for them, but the results
-    // stay right.
+    // Only failed pieces are in flight: the response may or may not wait for them, but all results
+    // must be correct.
     stall(true);
     w.ask_tx({r.item(a, 0, 100)});
     w.ask_tx({r.item(a, 0, 100), r.item(b, 0, 100)});
@@ -821,8 +821,8 @@ TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
   });
 }
 
-/// The driver does not poll a closing region while other regions are created and destroyed. At last
-/// it polls: the region was still in use, and is freed now.
+/// The driver does not poll a closing region while other regions are created and destroyed. When it
+/// polls again, the region is still closing, and is freed.
 TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   this->worlds([&](auto& w, Pace) {
     for (unsigned others = 0; others < 10; others++) {
@@ -847,9 +847,9 @@ TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   });
 }
 
-/// Several owners repeat their destroys in turn, when nothing is in flight any more. Each region was
-/// closed in an epoch of its own, and each repetition may turn the epoch: to the number of the next
-/// region's, if the numbers repeat after as many turns.
+/// Several owners repeat their destroys in turn, with nothing in flight. Each region was closed in
+/// another epoch. Each repetition may advance the epoch: to the number of the next region's epoch,
+/// if as many advances make the numbers repeat.
 TYPED_TEST(TptTest, DestroysThatRepeatInTurnEnd) {
   this->worlds([&](auto& w, Pace) {
     for (uint32_t owners = 2; owners <= 9; owners++) {
@@ -1117,7 +1117,7 @@ TYPED_TEST(TptRtlTest, Commits) {
         EXPECT_LE(d.tpt_check.items().size(), 1U);
         for (const auto& c : d.tpt_check.take_all())
           this->take(asked, c), passed[c.client].push_back(!closed);
-        look();  // same cycle: the check saw the old entry
+        look();  // after the checks: one in this cycle saw the old entry
       }
       for (unsigned i = 0; i < 3000; i++) {
         d.advance();

@@ -44,7 +44,7 @@ class Around final : public Port {
  public:
   explicit Around(D& dut) : dut_(dut), rng_(test_rng("around")) {
     dut.top().key_i = rng_.next();
-    dut.top().reg_valid_i = 0;  // registrations, binds: tpt_register_test, tpt_window_test
+    dut.top().reg_valid_i = 0;  // no registration, no bind: see tpt_register_test, tpt_window_test
     dut.attach(this);
     clear();
   }
@@ -68,9 +68,9 @@ class Around final : public Port {
       if (e.opened && e.slot == slot) return true;
     return false;
   }
-  std::map<uint32_t, uint32_t> slot_of;  // STag
+  std::map<uint32_t, uint32_t> slot_of;  // by STag
   unsigned frees = 0, invalidated = 0;
-  unsigned answer_after = 0;  // maximum of the cycles from the response of find to rsp
+  unsigned answer_after = 0;  // maximum number of cycles from found to rsp
 
   void drive() override {
     auto& t = dut_.top();
@@ -216,8 +216,9 @@ using Duts = testing::Types<UpdateDut<VTptUpdate, false>, UpdateDut<VTptUpdateMi
 TYPED_TEST_SUITE(TptUpdateTest, Duts);
 
 /// Regions in four slots are created, invalidated and destroyed under load. None is freed or
-/// reported as invalidated while a lookup or extent that found it open is in flight. The response never waits for that. When the load ends,
-/// every closing region is free after at most three more destroys.
+/// reported as invalidated while a lookup or extent that found it open is in flight. The response
+/// never waits for that. When the load ends, every closing region is free after at most three more
+/// destroys.
 TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   TypeParam dut;
   Around<TypeParam> around(dut);

@@ -344,8 +344,8 @@ TYPED_TEST(TptWalkTest, StartsAnewAfterAReset) {  // amid pieces and a failed gr
   }
 }
 
-// With the output stalled, tpt_walk issues as many extents as have room. Then it leaves the page
-// list to other readers.
+// With the output stalled, tpt_walk issues as many extents as the output has room for. Then it
+// leaves the page list to other readers.
 TYPED_TEST(TptWalkTest, AsksForNoPageWithoutRoom) {
   this->start({});
   this->dut.out.stall(100);
@@ -362,7 +362,8 @@ TYPED_TEST(TptWalkTest, AsksForNoPageWithoutRoom) {
   this->finish();
 }
 
-// At most as many jobs are requested as the queue has entries. None is walked before its response.
+// At most as many jobs are requested as the queue has entries. No job is walked before its
+// response.
 TYPED_TEST(TptWalkTest, RoomForSoManyJobs) {
   this->start({});
   if (TypeParam::kGated)
@@ -378,7 +379,7 @@ TYPED_TEST(TptWalkTest, RoomForSoManyJobs) {
     this->give({job});
   }
   this->dut.cycles(100);
-  // Not gated: one extent each for the output, and one job on its way out of the queue.
+  // Not gated: the output holds one extent each of four jobs, and one job is leaving the queue.
   EXPECT_EQ(this->asks, TypeParam::kGated ? kDepth : kDepth + kOut + 1);
   EXPECT_EQ(this->issued, TypeParam::kGated ? 0 : kOut);
   this->hold_go = false;

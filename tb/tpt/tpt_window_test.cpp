@@ -1,5 +1,6 @@
 // Memory windows: bound to a range of a region, used, re-bound, invalidated, destroyed, refused.
-// RTL and model of tpt, default and minimum build. At once: tpt_crowd_test.cpp
+// RTL and model of tpt, default and minimum build. All of these at the same time:
+// tpt_crowd_test.cpp
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,12 +48,13 @@ Region scattered(uint32_t pbl_base = 0, uint64_t high = 0) {
 template <class D>
 class TptWindow : public HostTest<D> {
  protected:
-  /// All clients try the first, the last and no byte of what the STag had, and bytes around it.
+  /// All clients access the first byte, the last byte and no byte of what the STag had, and bytes
+  /// around it.
   static void probe(TptWorld<D>& w, uint32_t stag, const Region& r) {
     ask(w, stag, r);
     w.finish();
   }
-  /// While a request waits. What is held meanwhile is not retired.
+  /// For use while a request waits. Extents held by the test are not retired.
   void probe_beside(TptWorld<D>& w, uint32_t stag, const Region& r) {
     const auto tx = std::exchange(w.tx_held, {}), rx = std::exchange(w.rx_held, {});
     ask(w, stag, r);
@@ -89,14 +91,14 @@ using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModel
                             TptModelDut<true>>;
 TYPED_TEST_SUITE(TptWindow, Duts);
 
-/// Extents and results that are typed here, not computed.
+/// The extents and results are typed here, not computed.
 TYPED_TEST(TptWindow, GrantsItsRangeAndNoMore) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
     const uint32_t region = w.create(1, scattered());
     Window one = h.window(2, 1), two = h.window(3, 2);
     w.query(one.stag);
-    // From byte 0x80 of page 2 on. Its TOs have nothing to do with those of the region.
+    // From byte 0x80 of page 2 on. The TOs of a window are independent of those of the region.
     const BindOperands o{.address = 0x11f80, .length = 0x2000, .lkey = region, .rights = kPeer};
     constexpr uint64_t kBase = 0x70000ff0;
     EXPECT_EQ(h.bind(one, 0x31, o, kBase), kBound);
@@ -153,7 +155,7 @@ TYPED_TEST(TptWindow, GrantsItsRangeAndNoMore) {
     EXPECT_EQ(place(one.stag, 0, 0, kInv, 5, 7, 1), TptResult::kStag);
     EXPECT_EQ(place(two.stag, 0, 0, kInv, 6, 7, 1), TptResult::kAssoc);
     EXPECT_EQ(place(two.stag, 0, 0, kInv, 5, 7, 1), TptResult::kOk);
-    // No local key, of whatever bytes. A local invalidation asks for no bytes.
+    // A window is no local key, for any bytes. A local invalidation names no bytes.
     const auto local = [&](uint32_t stag, uint64_t to, uint32_t n, uint16_t rights,
                            uint16_t qpn = 5, uint16_t pd = 7, uint8_t invalidate = 0) {
       ask(d.wqe_check, stag, to, n, rights, qpn, pd, invalidate);
@@ -171,7 +173,7 @@ TYPED_TEST(TptWindow, GrantsItsRangeAndNoMore) {
     EXPECT_EQ(local(one.stag, 0, 0, 0, 5, 7, 1), TptResult::kOk);
     EXPECT_EQ(local(two.stag, 0, 0, 0, 5, 7, 1), TptResult::kOk);
     EXPECT_EQ(local(region, 0x10000, 1, 0), TptResult::kOk);
-    // The answers to Reads, and a Read itself.
+    // The source of a Read Response: its check and its lookup.
     ask(d.resp_check, one.stag, kBase, 0x2000, kRemoteRead);
     EXPECT_EQ(d.resp_check_rsp.take().result, TptResult::kOk);
     ask(d.resp_check, one.stag, kBase, 0x2001, kRemoteRead);
@@ -191,7 +193,7 @@ TYPED_TEST(TptWindow, GrantsItsRangeAndNoMore) {
   });
 }
 
-/// Slots of windows are created, found used, destroyed under any key, and created again.
+/// A window's slot is created, reported as used, destroyed under any key, and created again.
 TYPED_TEST(TptWindow, KeptAsAnStagWithoutMemory) {
   this->worlds([&](auto& w, auto& h) {
     for (const uint8_t type : {uint8_t{1}, uint8_t{2}}) {
@@ -202,7 +204,7 @@ TYPED_TEST(TptWindow, KeptAsAnStagWithoutMemory) {
       EXPECT_FALSE(w.slot_used(5, type));
       w.query(mw.stag);  // not found
       this->probe(w, mw.stag, scattered());
-      // An invalidation leaves it.
+      // An invalidation does not free the slot.
       h.invalidate(mw);
       this->dut.invalidate.put({mw.stag});
       EXPECT_EQ(this->dut.invalidated.take().stag, mw.stag);
@@ -291,7 +293,7 @@ TYPED_TEST(TptWindow, RefusedOnesChangeNothing) {
       SCOPED_TRACE(b.what);
       refuse(one, o, b.make);
       refuse(two, o, b.make);
-      refuse(open, o, b.make);  // it stays bound
+      refuse(open, o, b.make);  // `open` stays bound
       w.ask_rx({w.region(open.stag).item(open.stag, 0, 1)});
       w.finish();
       if (testing::Test::HasFailure()) return;
@@ -318,7 +320,7 @@ TYPED_TEST(TptWindow, RefusedOnesChangeNothing) {
       w.destroy(stag);
       EXPECT_EQ(w.statuses.back(), AdminStatus::kOk) << "a refused bind was counted";
     }
-    // What is refused above for one reason alone is granted without it.
+    // A bind that is refused above for one reason is granted without that reason.
     const uint32_t reads = with(4, [](Region& r) { r.rights = kMwBind | kRemoteRead; });
     EXPECT_EQ(h.bind(one, 2, {.address = 0x10000, .length = 0x6000, .lkey = reads, .rights = 4}, 1),
               kBound);
@@ -335,7 +337,8 @@ TYPED_TEST(TptWindow, RefusedOnesChangeNothing) {
   });
 }
 
-/// Type 1 open: closed at once, bound when the last access through it has retired.
+/// A re-bind of an open window of type 1 closes it at once, and binds it when the last access
+/// through it has retired.
 TYPED_TEST(TptWindow, ReBindWaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
@@ -360,12 +363,12 @@ TYPED_TEST(TptWindow, ReBindWaitsForWhatIsInFlight) {
       for (unsigned c = 0; c < 300; ++c) h.step();
       this->probe_beside(w, old, was);  // closed now
       EXPECT_TRUE(d.sq_local_done.empty()) << "answered while the window is in use";
-      // No window is bound to the region any more, but extents in flight still use its pages.
+      // No window is bound to the region, but extents in flight still use its pages.
       if (i == 4) {
         w.destroy_begin(first);
         EXPECT_EQ(w.answered().status, AdminStatus::kInProgress);
       }
-      // One extent after the other: the last one counts.
+      // One extent after the other: only the last one ends the wait.
       while (w.tx_held.size() + w.rx_held.size() > 1) {
         auto& held = w.tx_held.empty() ? w.rx_held : w.tx_held;
         if (&held == &w.rx_held)
@@ -395,7 +398,8 @@ TYPED_TEST(TptWindow, ReBindWaitsForWhatIsInFlight) {
   });
 }
 
-/// Closed by an invalidation that is not reported yet: likewise bound when it has drained.
+/// A bind of a window whose invalidation is not reported yet also waits until the window has
+/// drained.
 TYPED_TEST(TptWindow, AClosedOneWaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
@@ -427,7 +431,7 @@ TYPED_TEST(TptWindow, AClosedOneWaitsForWhatIsInFlight) {
       if (i % 2 == 0) {
         EXPECT_EQ(d.invalidated.take().stag, old);
       }
-      // The two reports may come in any order.
+      // The two reports may come in either order.
       std::vector<SqLocalDone> got{h.take()};
       if (i % 2 != 0) got.push_back(h.take());
       EXPECT_EQ(std::count(got.begin(), got.end(), kBound), 1);
@@ -442,8 +446,8 @@ TYPED_TEST(TptWindow, AClosedOneWaitsForWhatIsInFlight) {
   });
 }
 
-/// The checks are made again when the window has drained: what fails then is refused, and the
-/// window stays closed.
+/// tpt repeats the checks when the window has drained. If they then fail, the bind is refused, and
+/// the window stays closed.
 TYPED_TEST(TptWindow, IsCheckedAgainWhenDrained) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
@@ -497,18 +501,18 @@ TYPED_TEST(TptWindow, ARegionCountsItsWindows) {
     // Re-bound to the second one.
     EXPECT_EQ(h.bind(mw[0], 2, on(second), 0), kBound);
     in_use(second);
-    // Closed by the peer, by ourselves, by destroy_mr, by an unbind.
+    // Closed by the peer, by a local invalidation, by destroy_mr, by an unbind.
     d.invalidate.put({mw[1].stag});
     EXPECT_EQ(d.invalidated.take().stag, mw[1].stag);
     w.closed(mw[1].stag);
     h.invalidate(mw[3]);
-    h.invalidate(mw[3]);  // closed already: not counted twice
+    h.invalidate(mw[3]);  // already closed: not counted twice
     in_use(first);
     EXPECT_EQ(h.destroy(mw[2], 9), AdminStatus::kOk);
     EXPECT_EQ(h.bind(mw[4], 9, {}, 0), kBound);
     EXPECT_EQ(h.bind(mw[4], 8, {}, 0), kBound);
     in_use(first);
-    // The last one closes with accesses in flight: not counted from then on.
+    // The last one closes with accesses in flight: not counted after its close.
     const Region was = w.region(mw[5].stag);
     w.ask_rx({was.item(mw[5].stag, 0, 5000, kRemoteWrite)});
     w.finish(false);
@@ -525,10 +529,10 @@ TYPED_TEST(TptWindow, ARegionCountsItsWindows) {
     w.destroy_begin(first);
     EXPECT_EQ(w.destroyed(first).status, AdminStatus::kOk);
     w.freed(1);
-    // The window whose region is gone, destroyed.
+    // Destroys the window whose region is destroyed.
     EXPECT_EQ(h.destroy(mw[5]), AdminStatus::kOk);
     in_use(second);
-    // The second one: invalidated when it has no window.
+    // The second region is invalidated when it has no window.
     EXPECT_EQ(h.bind(mw[0], 3, {}, 0), kBound);
     d.sq_local.put({.qpn = 3, .slot = 1, .stag = second});
     EXPECT_EQ(h.take(), (SqLocalDone{.qpn = 3, .slot = 1}));
@@ -539,7 +543,7 @@ TYPED_TEST(TptWindow, ARegionCountsItsWindows) {
   });
 }
 
-/// A region that is registered through the send queue: not invalidated while it has a window.
+/// A region that is registered through the send queue is not invalidated while it has a window.
 TYPED_TEST(TptWindow, OnAFastRegistration) {
   this->worlds([&](auto& w, auto& h) {
     Kept k = h.keep(3, 4, 64);
@@ -559,10 +563,10 @@ TYPED_TEST(TptWindow, OnAFastRegistration) {
       w.destroy_begin(k.stag);
       EXPECT_EQ(h.answer(), AdminStatus::kInUse);
       this->probe(w, k.stag, r);
-      // Open, it is not free for a registration.
+      // An open region is not free for a registration.
       h.post(k.upper << 8 | 0x99, r, h.operands(r, h.list_of(r)), 5, 9);
       EXPECT_EQ(h.take(), kRefused);
-      // Nor is the window.
+      // Neither is the window.
       h.post(mw.upper << 8 | 0x99, r, h.operands(r, h.list_of(r)), 5, 9);
       EXPECT_EQ(h.take(), kRefused);
       h.invalidate(mw);
@@ -572,7 +576,7 @@ TYPED_TEST(TptWindow, OnAFastRegistration) {
       EXPECT_EQ(h.bind(mw, 1, o, i), kRefused);
       if (testing::Test::HasFailure()) return;
     }
-    // A closed slot for registrations is no window, and no region.
+    // A closed slot for registrations is neither a window nor a region.
     this->dut.sq_local.put(h.item(k.stag, {}, 0));
     EXPECT_EQ(h.take(), kRefused);
     EXPECT_EQ(h.destroy(k, 0), AdminStatus::kOk);
@@ -599,7 +603,7 @@ TYPED_TEST(TptWindowRtl, EachChangeIsACommit) {
     const auto of_bind = [](uint8_t of_reg) {
       return spec::TptChangeCommit{.slot = 3, .qpn = 5, .wqe = 9, .of_reg = of_reg};
     };
-    // The QPN and the WQE of a commit that is of no request are of the one before.
+    // In a commit without a request, QPN and WQE are those of the previous commit.
     const auto unnamed = [](spec::TptChangeCommit c) {
       c.qpn = 0, c.wqe = 0;
       return c;

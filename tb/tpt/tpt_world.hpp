@@ -132,7 +132,8 @@ class TptWorld {
     dut_.tpt_cmd.put(cmd);
     return dut_.tpt_cmd_rsp.take();
   }
-  /// admin's request before create_mr: a query_mr with the region's arguments queries a slot.
+  /// admin's request before create_mr: a query_mr with the arguments of a region reports whether
+  /// the slot is used.
   bool slot_used(uint32_t slot, uint8_t window = 0) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kQueryMr, .object = slot};
     const uint32_t pages = window != 0 ? 0 : 1 + static_cast<uint32_t>(rng_.next() >> 33);
@@ -147,8 +148,8 @@ class TptWorld {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kQueryMr, .object = stag});
     expect_region(stag, dut_.tpt_cmd_rsp.take());
   }
-  /// destroy_mr as a driver does it, repeated while it is in_progress. Everything in flight must be
-  /// about to retire.
+  /// destroy_mr as a driver does it, repeated while it is in_progress. Everything in flight must
+  /// retire soon.
   void destroy(uint32_t stag) {
     destroy_begin(stag);
     destroy_end(stag);
@@ -197,7 +198,7 @@ class TptWorld {
     if (regions_.erase(stag) != 0) generation_[slot_of_[stag]]++;
   }
 
-  // Of a slot that is kept for fast registrations: an STag is open, closed; the slot is free.
+  // State changes of a kept slot: an STag is opened or closed, the slot is freed.
   void opened(uint32_t stag, const Region& r) { regions_[stag] = r; }
   void closed(uint32_t stag) { regions_.erase(stag); }
   void freed(uint32_t slot) { generation_[slot]++; }
@@ -209,7 +210,7 @@ class TptWorld {
     const auto it = regions_.find(c.stag);
     return it == regions_.end() ? spec::TptResult::kStag : judge(it->second, c, is_local);
   }
-  /// STag, PD, rights, wrap, bounds: requirements.md section 7. is_local: of a WQE's local key.
+  /// STag, PD, rights, wrap, bounds: requirements.md section 7. is_local: the local key of a WQE.
   static spec::TptResult judge(const Region& r, const spec::WqeCheck& c, bool is_local = false) {
     if (c.invalidate != 0 && !r.bound && (c.rights & spec::kAccessRemoteInvalidate) != 0)
       return spec::TptResult::kStag;
@@ -223,7 +224,8 @@ class TptWorld {
     return spec::TptResult::kOk;
   }
 
-  /// Conceptually byte by byte: a byte's page follows from its offset to the first page's start.
+  /// One extent per page: the page of a byte follows from its offset to the start of the first
+  /// page.
   static void walk(const Region& r, const spec::WqeCheck& c, std::vector<spec::Extent>& out) {
     const uint64_t page = uint64_t{1} << r.log_page;
     for (uint32_t done = 0; done < c.length;) {
@@ -287,8 +289,8 @@ class TptWorld {
     dut_.qn1_xlate.put(c);
   }
 
-  /// Checks the responses and extents of all requests, and retires the extents.
-  /// Without settles: the test has given them time, while a request waits.
+  /// Checks the responses and extents of all requests, and retires the extents. settles = false:
+  /// the test has given them time, while a request waits.
   void finish(bool retire_all = true, bool settles = true) {
     if (settles) dut_.settle();
     compare(dut_.wqe_check_rsp, wqe_);
@@ -324,7 +326,7 @@ class TptWorld {
   base::Rng& rng() { return rng_; }
 
   std::vector<spec::Extent> tx_held, rx_held, qn1_held;  // issued and not retired
-  std::vector<spec::AdminStatus> statuses;               // of all destroy_mr so far
+  std::vector<spec::AdminStatus> statuses;               // of all destroy_mr responses
 
  private:
   static spec::AdminMrResult result_of(uint32_t stag, const Region& r) {
