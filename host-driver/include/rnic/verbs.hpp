@@ -261,10 +261,11 @@ class Qp {
   /// access through it is in flight. RFC 5040 5.3. The peer's completion has IBV_WC_WITH_INV.
   void wr_send_inv(uint32_t rkey);
   /// Invalidates an STag of this host: the device closes it at once, and completes the request when
-  /// no access through it is in flight. The region then allows no access until dereg(). A region to
-  /// which memory windows are bound is not invalidated: IBV_WC_MW_BIND_ERR. Earlier requests of
-  /// this QP that use the key must have completed; with IBV_SEND_FENCE the request waits for the
-  /// Reads and atomics among them.
+  /// no access through it is in flight. A region of alloc_mr can then be registered again, and a
+  /// memory window bound again; any other region allows no access until dereg(). A region to which
+  /// memory windows are bound is not invalidated: IBV_WC_MW_BIND_ERR. Earlier requests of this QP
+  /// that use the key must have completed; with IBV_SEND_FENCE the request waits for the Reads and
+  /// atomics among them.
   void wr_local_inv(uint32_t rkey);
   /// Binds a memory window under `rkey`: a key of the window with other low 8 bits (inc_rkey).
   /// Later requests of this QP wait until it completes, so a Send of the key may be posted at once.
