@@ -11,7 +11,7 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint64_t kSharedIova = uint64_t{1} << 52;  // of the SRQ's slots: behind those of lanes
+constexpr uint64_t kSharedIova = uint64_t{1} << 52;  // of the SRQ's slots: above the lanes' buffers
 constexpr uint32_t kIntroduction = 24;  // rkey, lane, address of the buffer, its tx and rx slots
 
 uint64_t wr_id_of(What what, const Lane& lane, uint64_t index) {

@@ -37,11 +37,12 @@ struct Shape {
                           // message, is posted before the connection exists
   bool flushes = false;   // Flush is negotiated and the buffers have Flush access; each message may
                           // need a second request
-  /// Immediate Data in place of Sends: on its own, or after each Write. Needs `receives`.
+  /// Immediate Data in place of Sends: without Writes, or after each Write. Needs `receives`.
   enum Immediate : uint8_t { kNoImmediate, kAlone, kAfterWrite } immediate = kNoImmediate;
   bool registers = false;  // the QPs are privileged: fast registration
   bool atomics = false;    // the extensions are negotiated as for Flush; atomic access to buffers
-  /// Receives of one SRQ for all lanes, in place of their receive queues; 0: none. Needs `receives`.
+  /// Receives of one SRQ for all lanes, in place of their receive queues; 0: none. Needs
+  /// `receives`.
   uint32_t srq_wr = 0;
 };
 

@@ -154,7 +154,8 @@ class Engine {
     }
   }
 
-  // With many lanes it skips polls: a look costs no simulated time, but host time.
+  // Samples progress. With many lanes it skips polls: a sample costs host time, but no simulated
+  // time.
   void look(bool is_quiet) {
     if (window().is_closed()) return count_lanes();
     if (++polls_ % (1 + side_.lanes.size() / kLanesAPoll) != 0) return;
@@ -183,8 +184,8 @@ class Engine {
     }
   }
 
-  // Closes the window of this host once all threads have come this far, if it is still open. The
-  // receiver of Writes and Sends reports it.
+  // Waits until the window of this host is closed, at the latest when all threads are here. The
+  // receiver of Writes and Sends reports it to the peer.
   Result<void> settle() {
     const bool is_read = flow_.opcode == IBV_WR_RDMA_READ;
     Lane& first = side_.lanes[0];
@@ -217,9 +218,10 @@ class Engine {
     return {};
   }
 
-  // The number of messages that may be posted. Sends and Writes with Immediate need a receive at the peer (iWARP has no
-  // "receiver not ready"): the peer writes the number taken and reposted into our credit line. A
-  // Write needs a slot whose last message was checked, a Read a slot that was filled.
+  // The number of messages that may be posted. Sends and Writes with Immediate need a receive at
+  // the peer (iWARP has no "receiver not ready"): the peer writes the number taken and reposted
+  // into our credit line. A Write needs a slot whose last message was checked, a Read a slot that
+  // was filled.
   uint64_t allowed(Lane& lane) {
     switch (flow_.opcode) {
       case IBV_WR_SEND:
@@ -328,7 +330,7 @@ class Engine {
   std::vector<uint32_t> due_;                // receives to be reposted
   uint64_t polls_ = 0;
   uint64_t arrived_at_look_ = 0;
-  Time arrival_ = 0;  // the look that saw the latest arrival
+  Time arrival_ = 0;  // of the sample that found the latest arrival
   Result<void> failed_;
 };
 

@@ -169,8 +169,8 @@ Result<void> send_lat_body(Side& side) {
 
 // A Write and the Flush of its range, posted together. With by_read: a Write and a Read of its last
 // bytes, as a program without Flush would use; in PCIe no read passes a write. The server polls the
-// last byte of each message. It is up to a window of slots behind the client, so it compares every
-// byte while the client continues.
+// last byte of each message. It may lag the client by a window of slots, so it compares every byte
+// while the client continues.
 Result<void> flush_lat_body(Side& side) {
   const Params& p = side.params();
   const uint64_t total = side.messages = total_of(p);

@@ -78,7 +78,7 @@ Result<void> Lend::open_lane(const Lane& lane) {
   return {};
 }
 
-/// Client: opens the memory and tells the server.
+/// Client: opens the memory, and sends key, address and length to the server.
 Result<void> Lend::lend(Lane& lane, uint64_t i) {
   State& s = states_[lane.number];
   std::ranges::fill(s.buffer.bytes(), uint8_t{0});
@@ -101,7 +101,7 @@ Result<void> Lend::lend(Lane& lane, uint64_t i) {
   return side_.post(lane, wrs);
 }
 
-/// Client: the transfer is over.
+/// Client: the server's answer has arrived. Checks the bytes and starts the next message.
 Result<void> Lend::answered(Lane& lane, uint64_t i) {
   State& s = states_[lane.number];
   Report& report = side_.report();
@@ -121,7 +121,7 @@ Result<void> Lend::answered(Lane& lane, uint64_t i) {
   return i + 1 < side_.messages ? lend(lane, i + 1) : Result<void>{};
 }
 
-/// Client: nothing beside the bytes that were lent has changed.
+/// Client: checks that no byte outside the lent range has changed.
 void Lend::check_margins(const State& s) {
   const auto all = s.buffer.bytes();
   const uint64_t behind = kMargin + side_.params().size;
@@ -130,7 +130,7 @@ void Lend::check_margins(const State& s) {
       side_.wrong(margin.data(), n);
 }
 
-/// Server: a request has arrived. Its memory is free when the last answer is complete.
+/// Server: a request has arrived. The server's buffer is free once the previous answer is complete.
 Result<void> Lend::asked(Lane& lane, uint64_t i) {
   if (lane.completed == i) return serve(lane, i);
   states_[lane.number].waits = true;

@@ -1,5 +1,5 @@
-// The flow of send_inv, frwr and mw_bind: the client opens memory to the server for one message, and
-// gets it back with the answer.
+// The flow of send_inv, frwr and mw_bind: the client opens memory to the server for one message,
+// and gets it back with the answer.
 //
 //   client: open under the next key, Send {key, address, length} -->
 //   server: --> RDMA Write (op=read: RDMA Read) of `size` bytes, answer -->
@@ -23,23 +23,23 @@ class Lend {
   [[nodiscard]] Result<void> run();
 
  protected:
-  static constexpr uint64_t kMargin = 192;  // bytes of the buffer on either side of what is lent
-  /// What a lane lends in one message.
+  static constexpr uint64_t kMargin = 192;  // bytes before and after the lent range of the buffer
+  /// The loan of one message.
   struct Loan {
     std::optional<verbs::SendWr> open{};  // opens it, posted with the Send: one doorbell
     uint32_t key = 0;
     uint64_t addr = 0;
   };
 
-  /// Client: what a lane needs, with its buffer.
+  /// Client: creates the objects of a lane for its buffer.
   [[nodiscard]] virtual Result<void> prepare(const Lane& lane, const DmaBuffer& buffer) = 0;
-  /// Client: the next request that opens the bytes that are lent.
+  /// Client: the next loan.
   [[nodiscard]] virtual Result<Loan> loan(Lane& lane, const DmaBuffer& buffer) = 0;
-  /// Client: the bytes are back, and checked.
+  /// Client: the answer has arrived, and the bytes are checked.
   [[nodiscard]] virtual Result<void> returned(const Lane&) { return {}; }
   /// Client: the end of a lane.
   [[nodiscard]] virtual Result<void> end(const Lane&) { return {}; }
-  /// Both: the server's answer invalidates the key.
+  /// Both: whether the server's answer invalidates the key.
   virtual bool is_invalidated() const { return true; }
 
   Side& side() { return side_; }
@@ -50,11 +50,11 @@ class Lend {
 
  private:
   struct State {
-    DmaBuffer buffer{};  // client: what it lends is in it; server: its end of the transfer
+    DmaBuffer buffer{};  // client: contains the lent range; server: its end of the transfer
     verbs::Mr mr{};      // server
-    uint32_t key = 0;    // client: that of the loan
+    uint32_t key = 0;    // client: key of the loan
     Time began = 0;
-    bool waits = false;  // server: a request arrived before the last answer was complete
+    bool waits = false;  // server: a request waits until the previous answer is complete
   };
   std::span<uint8_t> data(const State& s) {
     return s.buffer.bytes().subspan(kMargin, side_.params().size);

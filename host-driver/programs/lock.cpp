@@ -103,7 +103,7 @@ class LockProgram : public Words {
       case Step::kReading:
         return write_and_release(lane, brought(lane));
       case Step::kReleasing:
-        // No other QP has had the lock in between.
+        // No other QP has held the lock in between.
         expect(own_word(lane, lane.posted - 1), takes_tickets_ ? s.ticket : owner(lane));
         s.taken++;
         s.step = Step::kIdle;

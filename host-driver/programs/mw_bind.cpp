@@ -26,7 +26,7 @@ class BindWindow final : public Lend {
   };
 
   Result<void> prepare(const Lane& lane, const DmaBuffer& buffer) override {
-    // Without remote rights: the peer has access through the window alone.
+    // Without remote rights: the peer has access only through the window.
     const uint32_t access = IBV_ACCESS_MW_BIND | (reads() ? 0u : IBV_ACCESS_LOCAL_WRITE);
     auto mr = side().pd().reg_mr_iova(buffer, 0, buffer.size(), iova(lane), access);
     if (!mr) return error_of(mr);

@@ -8,7 +8,7 @@
 //                              .report = report});
 //
 // The caller runs client and server on two hosts, in params.threads simulated threads each: thread
-// k of the client talks to thread k of the server. Errors are values in the report.
+// k of the client connects to thread k of the server. Errors are values in the report.
 #pragma once
 
 #include <span>

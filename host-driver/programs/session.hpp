@@ -1,4 +1,4 @@
-// What a program is given and what it reports: its settings, and the session that the threads of a
+// Input and output of a program: its settings, its report, and the session that the threads of a
 // host share.
 //
 //   void client(const Run& run);      run.dev, session, params, thread are given; fills run.report
@@ -93,14 +93,15 @@ Report merge(std::span<const Report> parts);
 ///
 /// Three rules keep every measured rate within the wire limit:
 ///
-/// 1. A thread opens or joins the window in a *quiet* look: it has just let the simulation advance
-///    to its time and found no completion, so it has seen every arrival. Arrivals before it joined
-///    do not count.
+/// 1. A thread opens or joins the window in a *quiet* sample (call of look()): it has just let the
+///    simulation advance to its time and found no completion, so it has seen every arrival.
+///    Arrivals before it joined do not count.
 /// 2. When a thread joins, a part of each QP's next message may already be in memory; it does not
-///    count. A segment that has begun to arrive has left the wire whole and does not count either.
-/// 3. The window ends with the latest look of any thread.
+///    count. The rest of a segment that has begun to arrive does not count either, because the
+///    whole segment has already used the wire.
+/// 3. The window ends with the latest sample of any thread.
 ///
-/// A thread that is never quiet is itself the bottleneck; it joins after kImpatient looks.
+/// A thread that is never quiet is itself the bottleneck; it joins after kImpatient samples.
 class Window {
  public:
   struct Arrived {
@@ -111,7 +112,7 @@ class Window {
   /// parts: the largest amount in memory of messages that are not complete.
   void plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t parts);
   void look(uint32_t thread, Time now, Arrived arrived, bool is_quiet);
-  /// Whether a look with this many complete messages depends on parts of messages.
+  /// Whether a sample with this many complete messages depends on parts of messages.
   bool is_exact(uint32_t thread, uint64_t whole) const;
   /// Once all threads have left, a window that is still open closes: it then covers the whole run.
   void leave(uint32_t thread, Time now);
@@ -120,10 +121,10 @@ class Window {
   Time to() const { return to_; }
 
  private:
-  static constexpr uint32_t kImpatient = 4;  // looks
+  static constexpr uint32_t kImpatient = 4;  // samples
   struct Part {
     uint64_t arrived = 0;
-    Time looked = 0, latest = 0;       // the last look; the look before the latest arrival
+    Time looked = 0, latest = 0;       // the last sample; the sample before the latest arrival
     std::optional<uint64_t> before{};  // part of `arrived` that does not count, set on joining
     uint32_t looks = 0;                // not quiet, since the thread could have joined
     bool has_left = false;
@@ -135,7 +136,7 @@ class Window {
 
   uint64_t warmup_ = 0, measured_ = 0, most_parts_ = 0;
   Time began_ = 0, opened_ = 0;
-  Time from_ = 0, to_ = 0;  // to_: the latest look
+  Time from_ = 0, to_ = 0;  // to_: the latest sample
   bool is_open_ = false, is_closed_ = false;
 };
 

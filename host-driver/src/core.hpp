@@ -68,32 +68,33 @@ struct TableEntry {
   uint32_t pbl_base = 0;  // of args.pages entries of the page list
 };
 /// create_mr under a random key, in a free slot and, if `args` has pages, a free part of the page
-/// list. Gives both back if it fails.
+/// list. On an error it frees both.
 [[nodiscard]] Result<TableEntry> create_entry(ContextCore& ctx, spec::AdminMrArgs args);
 
 struct MrCore {
   ~MrCore() { (void)dereg(true); }
-  /// is_end: the region will not be used again, so its memory is kept if the device refuses. Else
-  /// kBusy (memory windows are bound to it) changes nothing.
+  /// is_end: this is the last call; if the device refuses, the manager keeps the region's memory.
+  /// Otherwise kBusy (memory windows are bound to it) changes nothing.
   Result<void> dereg(bool is_end);
   Result<void> create(const spec::AdminMrArgs& args);  // create_entry()
 
   std::shared_ptr<PdCore> pd;
-  /// The STag is bound to a QP, or will be if what was posted is executed.
+  /// Records that the STag is bound to this QP, or will be once a posted registration executes.
   void bind(QpCore& to);
   void unbind();
 
-  std::vector<QpCore*> qps;  // those; each deregisters it with its end
+  std::vector<QpCore*> qps;  // set by bind(); the destroy() of each deregisters the region
   DmaBuffer buffer;          // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
   uint32_t access = 0;  // of a region of alloc_mr: of the registration posted last
   bool live = false;
 
-  // Of Pd::alloc_mr. `pages` is its room; addr, length and page_size are those of the mapping.
+  // Of Pd::alloc_mr. `pages` is its capacity; addr, length and page_size are those of the mapping.
   bool is_fast = false;
   DmaBuffer list;  // of the next or current registration
-  // Of the mapping, and of the one before: a registration that is refused leaves that one open.
+  // Of the present and the previous mapping: if the device refuses a registration, it may still use
+  // the previous one.
   std::vector<DmaBuffer> buffers, earlier;
   uint32_t mapped = 0;  // pages; 0: not mapped
   uint32_t first_offset = 0;
@@ -108,12 +109,12 @@ struct MwCore {
 
   std::shared_ptr<PdCore> pd;
   MwType type = IBV_MW_TYPE_1;
-  /// Those whose end is the window's end: of type 2 the QP that it is bound to; the QPs of its
-  /// region. All that may be such, if what was posted is executed or not.
+  /// QPs whose destroy() deallocates the window: the QPs of its region and, for type 2, the QP that
+  /// it is bound to. Holds all candidates, whether outstanding binds execute or not.
   std::vector<QpCore*> qps;
   uint32_t slot = 0;
   uint32_t stag = 0;                     // rkey(): of the bind posted last, unless it failed
-  uint32_t bound = 0;                    // of the bind that succeeded last
+  uint32_t bound = 0;                    // key of the last successful bind
   uint32_t outstanding = 0, posted = 0;  // binds
   bool live = false;
 };
@@ -127,14 +128,14 @@ struct CqCore {
   Result<size_t> poll(std::span<Wc> out);
   Result<size_t> take(std::span<Wc> out);
   void tell_consumer();
-  /// A QP is destroyed: invalidates its CQEs. Those of an SRQ's receives give their tags back.
+  /// Voids the CQEs of a destroyed QP, and frees the tags of its SRQ receives among them.
   void forget(const QpCore& qp);
 
   std::shared_ptr<ContextCore> ctx;
   uint32_t number;
   unsigned eqn = 0;
   PhaseRing ring;
-  uint32_t cqe = 0;         // completions that the user asked room for
+  uint32_t cqe = 0;         // requested capacity in completions
   uint32_t unreported = 0;  // CQEs consumed since the last consumer doorbell
   bool live = false;
   bool shared = false;   // several threads poll it, or post to its QPs
@@ -158,18 +159,18 @@ struct SqSlot {
 /// A bind of a memory window in the send queue.
 struct PostedBind {
   uint16_t index = 0;                    // of its WQE
-  uint32_t key = 0, before = 0;          // of the window: with this bind, and without it
+  uint32_t key = 0, before = 0;          // the window's key with this bind, and without it
   uint32_t posted = 0;                   // binds of the window that were posted up to this one
   bool was_alone = false;                // no other was outstanding when it was posted
-  std::vector<QpCore*> qps{}, former{};  // of the window: with this bind, and without it
+  std::vector<QpCore*> qps{}, former{};  // MwCore::qps with this bind, and without it
   std::weak_ptr<MwCore> window{};
 };
 
 /// A shared receive queue. A WQE's tag is the index of its request; its completion returns the tag.
-/// Receives complete in any order, so a tag may stay in use for ever while the ring wraps.
+/// Receives complete in any order, so a tag may stay in use for any time while the ring wraps.
 ///
-/// A ring slot is free when a tag is: the device takes WQEs in the order of the ring, so each one
-/// that it has not taken is outstanding, and at most max_wr are.
+/// If a tag is free, the ring slot at `head` is free too. The device takes WQEs in ring order, each
+/// WQE that it has not taken is outstanding, and fewer than max_wr are outstanding.
 struct SrqCore {
   SrqCore(std::shared_ptr<PdCore> p, uint32_t n, DmaBuffer memory, uint32_t size, uint32_t sges);
   ~SrqCore() { (void)destroy(true); }
@@ -178,15 +179,15 @@ struct SrqCore {
 
   struct Request {
     uint64_t wr_id = 0;
-    bool is_posted = false;  // and not complete
+    bool is_posted = false;  // outstanding
   };
 
-  /// is_end: it will not be used again, so its ring is kept if the device refuses. Else kBusy (QPs
-  /// use it) changes nothing.
+  /// is_end: this is the last call; if the device refuses, the manager keeps the ring. Otherwise
+  /// kBusy (QPs use the SRQ) changes nothing.
   Result<void> destroy(bool is_end);
   PostResult post(std::span<const RecvWr> wrs);
-  /// The wr_id of the request with this tag, which is over. Nothing: it is not outstanding.
-  /// Call before_shared() before.
+  /// Frees the tag of a completed request and returns its wr_id; nothing if it is not outstanding.
+  /// The caller calls before_shared() first.
   std::optional<uint64_t> complete(uint16_t tag);
   Result<void> modify(const SrqAttr& attr);
   SrqAttr query();
@@ -228,8 +229,8 @@ struct QpCore {
   }
 
   // Retiring: called by the CQ.
-  /// The wr_id of the receive with this index (tag, if there is an SRQ), which is over. Nothing: it
-  /// is not outstanding.
+  /// Retires the receive with this index (with an SRQ: tag) and returns its wr_id; nothing if it is
+  /// not outstanding.
   std::optional<uint64_t> complete_recv(uint16_t index);
   bool complete(const spec::Cqe& cqe, Wc& wc);   // false: the CQE names no posted request
   bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: no request left up to the CQE's index
@@ -240,8 +241,8 @@ struct QpCore {
 
   // Binds of memory windows (mw.cpp).
   void note_bind(const SendWr& wr);  // its WQE will be at sq_head
-  void drop_binds(uint16_t head);    // those from `head` on are not posted after all
-  /// All up to `index` are over: that one with this status, those before it with success.
+  void drop_binds(uint16_t head);    // undoes note_bind() of those from `head` on
+  /// The bind at `index` has completed with this status, those before it with success.
   void finish_binds(uint16_t index, WcStatus status);
 
   // State.
@@ -250,19 +251,19 @@ struct QpCore {
   Result<void> leave(QpState to);
   Result<void> wait_drained(Time deadline);
   Result<void> destroy();
-  void end_keys();  // of windows and regions that end with this QP
+  void end_keys();  // deallocates `windows` and deregisters `regions`
   void free_slots();
 
   std::shared_ptr<PdCore> pd;
   ContextCore& ctx;
   uint32_t qpn;
   std::shared_ptr<CqCore> send_cq, recv_cq;
-  std::shared_ptr<SrqCore> srq;  // or null: `rq` is its receive queue
+  std::shared_ptr<SrqCore> srq;  // null: the QP receives into `rq`
   DmaBuffer sq, rq;
   unsigned log_sq = 0, log_rq = 0;
   std::vector<MrCore*> regions;  // bound to this QP
-  std::vector<MwCore*> windows;  // that end with this QP
-  std::deque<PostedBind> binds;  // not complete
+  std::vector<MwCore*> windows;  // destroy() deallocates these
+  std::deque<PostedBind> binds;  // outstanding
   std::vector<SqSlot> sq_slots;
   std::vector<uint64_t> rq_ids;
   uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units

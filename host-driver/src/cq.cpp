@@ -106,7 +106,7 @@ uint32_t Cq::cqe() const { return core_->cqe; }
 Result<size_t> Cq::poll_cq(std::span<Wc> wc) { return core_->poll(wc); }
 
 Result<void> Cq::req_notify_cq(bool solicited_only) {
-  std::optional<Locked> held;  // until the index is sent: a later one must not overtake it
+  std::optional<Locked> held;  // until the index is sent: a later index must not overtake it
   if (core_->shared) held.emplace(core_->lock, core_->ctx->dev);
   core_->unreported = 0;
   core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0,

@@ -282,7 +282,7 @@ void Manager::take_answers(PciDevice& dev) {
 Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
                                         std::span<const uint8_t> args) {
   const Time deadline = dev.now() + settings_.admin_timeout;
-  const uint16_t cookie = cookie_++;  // of all repetitions: a long page list is continued by it
+  const uint16_t cookie = cookie_++;  // of all repetitions: by it the device continues a page list
   // Time between repetitions, so that they do not hold up commands of other threads. A repeated
   // create_mr reads the next part of its list.
   constexpr Time kFirstPause = 1 * kUs, kLongestPause = 32 * kUs;

@@ -50,7 +50,8 @@ Result<void> check_fast(const MrCore* mr, std::string_view what) {
   return {};
 }
 
-/// A page list in the making. Ranges that are adjacent on the bus become one; others meet at pages.
+/// Builds a page list. Ranges that are adjacent on the bus are merged; other ranges must meet at
+/// page boundaries.
 class PageList {
  public:
   PageList(uint32_t page_size, uint32_t room) : page_(page_size), room_(room) {}
@@ -68,7 +69,7 @@ class PageList {
                   "begins at {:#x}; both must be page aligned",
                   page_, end_, bus);
     }
-    // A range that goes on within the last page of the list needs no entry for it.
+    // A range that continues within the last listed page needs no second entry for that page.
     uint64_t page = bus & ~mask;
     if (length_ != 0 && bus == end_ && (bus & mask) != 0) page += page_;
     const uint64_t last = (bus + (length - 1)) & ~mask;

@@ -1,5 +1,5 @@
-// Memory windows: their STags, the checks before a bind is posted, and which key a window has when
-// its binds are over.
+// Memory windows: their STags, the checks before a bind is posted, and the key of a window after
+// its binds complete.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +34,7 @@ Result<void> MwCore::dealloc() {
   if (!live) return {};
   ContextCore& ctx = *pd->ctx;
   live = false;
-  // The device compares the upper 24 bits only: the key may be that of a bind that failed.
+  // The device compares only the upper 24 bits, so the key of a failed bind works too.
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kDestroyMr, stag); !rsp) {
     RNIC_LOG_WARN(log, "mw {:#x} stays: {}", stag, rsp.error().what);
     return error_of(rsp);
@@ -105,7 +105,7 @@ Result<void> check_region(const SendWr& wr, const QpCore& qp) {
   if (mr->pd != qp.pd)
     return bad(wr, "mr {:#x} is of PD {}, qp {} of PD {}", mr->stag, mr->pd->number, qp.qpn,
                qp.pd->number);
-  // A fast registration that was posted may have failed: only the device knows its QP.
+  // A posted fast registration may have failed: only the device knows the QP of such a region.
   if (!mr->is_fast && !mr->qps.empty() && std::ranges::find(mr->qps, &qp) == mr->qps.end())
     return bad(wr, "mr {:#x} is bound to qp {}, not to qp {}", mr->stag, mr->qps[0]->qpn, qp.qpn);
   if ((mr->access & IBV_ACCESS_MW_BIND) == 0)
@@ -172,7 +172,7 @@ void QpCore::note_bind(const SendWr& wr) {
                .former = mw->qps,
                .window = mw};
   if (mw->type == IBV_MW_TYPE_2) b.qps.push_back(this);  // the device binds it to its QP
-  if (wr.bind_info.length != 0)  // a region that ends with a QP can do so only without windows
+  if (wr.bind_info.length != 0)  // a region with windows cannot be deregistered with its QP
     for (QpCore* q : wr.bind_info.mr->core()->qps) b.qps.push_back(q);
   mw->stag = wr.key;
   for (QpCore* q : b.qps) mw->depend_on(*q);
@@ -181,8 +181,9 @@ void QpCore::note_bind(const SendWr& wr) {
 
 namespace {
 
-/// The bind is over. It may be executed if it was flushed: then the window depends on the QPs of
-/// both cases. So it does if another bind was outstanding, since that may be the later one.
+/// The bind has completed. If its effect is known, the window depends on `qps` (success) or
+/// `former` (error). Else it keeps depending on both: a flushed bind may have been executed, and if
+/// another bind was outstanding, that one may be the later one.
 void settle(const PostedBind& b, WcStatus status) {
   const auto mw = b.window.lock();
   if (mw == nullptr) return;
@@ -199,7 +200,8 @@ void settle(const PostedBind& b, WcStatus status) {
 
 }  // namespace
 
-// Nothing has happened since they were noted, and the last one was noted last: all is as before.
+// Undoes note_bind(), last bind first. No doorbell has announced these binds, so this restores the
+// former state.
 void QpCore::drop_binds(uint16_t head) {
   for (; !binds.empty(); binds.pop_back()) {
     const PostedBind& b = binds.back();
@@ -223,7 +225,7 @@ void QpCore::finish_binds(uint16_t index, WcStatus status) {
     settle(binds.front(), IBV_WC_SUCCESS);
   }
   if (good) return;
-  // The QP has failed. Requests behind a bind wait for it: if it failed, they are not executed.
+  // The QP has failed. Requests after a failed bind do not execute, because they wait for the bind.
   const bool is_bind = !binds.empty() && binds.front().index == index;
   for (const PostedBind& b : binds) settle(b, is_bind ? status : IBV_WC_WR_FLUSH_ERR);
   binds.clear();

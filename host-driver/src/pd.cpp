@@ -1,5 +1,5 @@
-// Protection domains: lifetime of PdCore, creation of QPs. Creation of regions: mr.cpp, mr_fast.cpp;
-// of windows: mw.cpp; of SRQs: srq.cpp.
+// Protection domains: lifetime of PdCore, creation of QPs. Creation of regions: mr.cpp,
+// mr_fast.cpp; of windows: mw.cpp; of SRQs: srq.cpp.
 #include <algorithm>
 #include <bit>
 

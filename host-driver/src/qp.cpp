@@ -141,7 +141,7 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (!is_registration) return {};
   MrCore& mr = *wr.mr->core();
   mr.access = wr.access;
-  // The device binds the STag in the same case. An older binding may outlive what is posted now: it
+  // The device binds the STag in the same case. Older bindings are kept, because this registration
   // may fail.
   if ((wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0) mr.bind(*this);
   return {};
@@ -208,7 +208,7 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
   const uint16_t head = is_recv ? rq_head : sq_head;
   const auto left = static_cast<uint16_t>(cqe.index - tail);
   if (left == 0 || left > static_cast<uint16_t>(head - tail))
-    return false;  // all of them are reported already
+    return false;  // all of them are already reported
   wc = {.status = IBV_WC_WR_FLUSH_ERR,
         .vendor_err = cqe.vendor,
         .qp_num = qpn,
@@ -220,7 +220,7 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
     return true;
   }
   const SqSlot& slot = sq_slots[tail & ((1u << log_sq) - 1)];
-  // Only the Write of a Write with Immediate: the CQE that follows is of its Immediate Data.
+  // The CQE covers only the Write of a Write with Immediate; its Immediate Data has the next CQE.
   if (request_units(tail) > left) return false;
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);

@@ -44,7 +44,7 @@ Result<Srq> Pd::create_srq(const SrqInitAttr& attr) {
   if (!number) return error_of(number);
 
   auto srq = std::make_shared<SrqCore>(core_, *number, *ring, size, attr.max_sge);
-  // Events of an earlier object with this number are not for this one.
+  // Discard events of an earlier object with this number.
   m.drain_events(ctx.dev, 0);
   m.qp_event[*number] = 0;
   spec::AdminSrqArgs args;
@@ -100,7 +100,7 @@ Result<void> SrqCore::destroy(bool is_end) {
 
 PostResult SrqCore::post(std::span<const RecvWr> wrs) {
   PostResult result;
-  // Until the index is sent: a later one must not overtake it.
+  // Held until the index is sent: a later index must not overtake it.
   const Locked held(lock, ctx.dev);
   if (!live) {
     result.error = Error{Errc::kBadState, fmt::format("srq {}: destroyed", number)};
@@ -161,8 +161,8 @@ Result<void> SrqCore::modify(const SrqAttr& attr) {
     return fail(Errc::kInvalidArgument, "srq {}: srq_limit {} of {} receives", number,
                 attr.srq_limit, max_wr);
   ctx.mgr.drain_events(ctx.dev, 0);
-  note_limit();  // of the limit before
-  // Before the command: the event may come before its response.
+  note_limit();  // an event of the old limit
+  // Set `limit` before the command: the event may arrive before the response.
   const uint32_t before = std::exchange(limit, attr.srq_limit);
   const spec::AdminLimitArgs args{.limit = static_cast<uint16_t>(attr.srq_limit)};
   auto rsp = ctx.mgr.execute_args(ctx.dev, spec::AdminOpcode::kModifySrq, number, args);

@@ -41,7 +41,7 @@ Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view wh
 Result<size_t> take_bytes(ContextCore& ctx, PendingStart& start, size_t count) {
   const auto rsp = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection,
                                   ctx.bounce.bus(kGiveArea), count);
-  if (!rsp && rsp.error().code == Errc::kInvalidArgument) return size_t{0};  // fewer wait by now
+  if (!rsp && rsp.error().code == Errc::kInvalidArgument) return size_t{0};  // fewer bytes wait now
   if (!rsp) return error_of(rsp);
   const size_t came = spec::AdminGiveResult::unpack(rsp->result).length;
   if (came > count)

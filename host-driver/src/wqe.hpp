@@ -31,7 +31,7 @@ struct WqeBytes {
 constexpr bool is_fetching(WrOpcode opcode) {
   return opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
-/// Immediate Data: on its own, or the second WQE of a Write with Immediate.
+/// Immediate Data: without a Write, or the second WQE of a Write with Immediate.
 constexpr bool is_immediate(WrOpcode opcode) {
   return opcode == RNIC_WR_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
@@ -43,14 +43,14 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 }
 
 /// Checks the request against the QP's limits and writes its WQE; `ring` stays zero. Copies inline
-/// data. check_reg_mr() and check_bind_mw() have checked their requests before. Of a Write with
-/// Immediate it writes the second WQE; the first one is a Write.
+/// data. check_reg_mr() and check_bind_mw() must have passed. For a Write with Immediate it writes
+/// only the second WQE; the first one is a Write.
 /// kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
-/// What the WQE of an IBV_WR_REG_MR says of its region; mr_fast.cpp has it.
+/// Operands of the WQE of an IBV_WR_REG_MR (mr_fast.cpp).
 spec::RegOperands reg_operands(const SendWr& wr);
-/// What the WQE of an IBV_WR_BIND_MW says of the bytes of the window; mw.cpp has it.
+/// Operands of the WQE of an IBV_WR_BIND_MW (mw.cpp).
 spec::BindOperands bind_operands(const SendWr& wr);
 /// The address (TO) of the first byte of that window.
 uint64_t base_of_window(const SendWr& wr);

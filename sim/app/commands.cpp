@@ -154,7 +154,7 @@ class Batch {
                  r.timeline, (*t)["lost_from_ns"].get<uint64_t>(), (*t)["events"].get<uint64_t>());
     for (const Side side : {kClient, kServer}) {
       if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood)
-        check_room("--wave", wave_file(r.wave, side));  // it may be cut short
+        check_room("--wave", wave_file(r.wave, side));  // a full disk cuts the waveform short
     }
     if (out.status == kGood) return;
     const std::string wave =

@@ -1,14 +1,13 @@
-// Filters the completions that reach the device before the follower and the ordering checker see
-// them: no PCIe completion is trusted (architecture 3.2). Written from the contract, like
-// host_if_tags.
+// Filters the PCIe completions before the follower and the ordering checker see them, because the
+// device trusts no completion (architecture 3.2). Written from the contract, like host_if_tags.
 //
 //   CompletionJudge judge;
 //   judge.read(r);
 //   if (auto p = judge.counts(piece)) observer.dma_piece(*p);
 //
 // - A completion whose tag is not outstanding is ignored.
-// - A completion with more bytes than are left, or with a wrong end of its read, ends the read with
-//   `aborted`.
+// - A completion with more bytes than are outstanding, or that ends its read too early or too late,
+//   ends the read with `aborted`.
 // - A read that the RTL reports as timed out (commit dma_rd_timeout) also ends with `aborted`.
 #pragma once
 

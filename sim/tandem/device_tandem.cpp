@@ -14,8 +14,8 @@
 namespace rnic::sim {
 namespace {
 
-/// Forwards each observation to several observers, in their order, and records when anything moved
-/// last. Of the completions it forwards only those that count.
+/// Forwards each observation to several observers, in their order, and records the cycle of the
+/// last activity. It drops completions that the judge does not count.
 class Listeners final : public Observer {
  public:
   void add(Observer& o) { all_.push_back(&o); }

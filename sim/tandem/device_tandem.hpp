@@ -5,9 +5,8 @@
 //   auto dev = make_tandem_device({.build = RtlBuild::kMinimum, .name = "server"});
 //   dev->attach(env);   ...   dev->failure()
 //
-// failure() is the first failed assertion of the RTL or the first difference. Once the device has
-// been quiet for kQuietCycles (nothing moved), it also reports what is left over or was never
-// compared.
+// failure() is the first failed assertion of the RTL or the first difference. After kQuietCycles
+// without activity it also reports items that remain on edges and kinds that were never compared.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 inline constexpr uint64_t kQuietCycles = 4096;
 inline constexpr uint64_t kQuietNs =
     base::time_of_cycle(2 * kQuietCycles) /
-    1000;  // longer than the quiet time, for a caller that lets a device come to rest
+    1000;  // longer than the quiet time, for a caller that waits until a device is quiet
 
 /// What was followed, compared and judged so far, with counts.
 struct TandemReport {
@@ -39,7 +38,7 @@ struct TandemReport {
   Counts followed;  ///< choices of the RTL that the model took over (docs/tandem-choices.md)
   Counts judged;    ///< rules of PCIe order
 };
-/// Nothing if the device is not in tandem.
+/// Empty if the device is not in tandem.
 std::optional<TandemReport> tandem_report(const Device& device);
 
 }  // namespace rnic::sim

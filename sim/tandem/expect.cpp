@@ -179,8 +179,8 @@ void Expect::vector_changed(uint8_t vector, const Vector& v) {
   o.was_masked = o.was_masked || v.masked;
 }
 
-/// Matches the message with a vector whose address and data fit, as they are or were before a
-/// change.
+/// Matches the message with a vector that has this address and data now, or had them before the
+/// latest change.
 void Expect::interrupted(const DmaWrite& w, uint64_t offered_at) {
   tally_.made(Kind::kInterrupts);
   if (!writes_) return;

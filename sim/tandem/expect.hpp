@@ -51,7 +51,7 @@ class Expect {
   };
   Placed placed(const DmaWrite& w);
   bool places(uint16_t qpn) const;  // a packet of this QP is not placed yet
-  /// Drops the oldest packet: its extents that are not written.
+  /// Drops the extents of the oldest packet that are not written.
   std::optional<std::vector<spec::Extent>> forget_place();
 
   // Client word: stores of unit atomic, in order.
@@ -94,7 +94,7 @@ class Expect {
   void writes(bool on);
   bool writes() const { return writes_; }
 
-  /// Expected outputs that have not come, one line each. `at_end`: without those that may remain.
+  /// Expected outputs that are missing, one line each. `at_end`: without those that may remain.
   std::string left(bool at_end) const;
 
  private:

@@ -10,7 +10,7 @@ Follower::Follower(const spec::Sizes& sizes)
     : sizes_(sizes), steps_(std::make_unique<Steps>(sizes, tally_)) {}
 Follower::~Follower() = default;
 
-// After the first difference nothing is followed: later differences would only be its consequences.
+// Stops at the first difference: later differences would only be its consequences.
 void Follower::commit(const spec::AnyCommit& c) {
   if (!tally_.ok()) return;
   recent_[next_++ % recent_.size()] = {tally_.cycle(), c};
@@ -141,9 +141,9 @@ void Steps::settle() {
 }
 
 // Allowed to remain at the end:
-// - records that a stopped QP's connection did not take,
+// - records that the connection of a stopped QP did not send,
 // - wants and unused copies of pushed WQEs,
-// - look-ups of refused segments,
+// - lookups of refused segments,
 // - events whose queue has no room,
 // - masked interrupts.
 std::string Steps::left(bool at_end) const {

@@ -6,7 +6,7 @@
 //   if (!f.failure().empty()) ...   // the first difference: what, where, both sides, device cycle
 //   f.waiting_for()                 // what is on an edge between two units now, one line each
 //   f.recent()                      // the last commits, one line each, to explain the failure
-//   f.end()     // after a run: the failure, or what is left over, or what was never compared
+//   f.end()     // after a run: the failure, or items left on edges, or kinds never compared
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Unit atomic: look-ups, decisions, stores and their results (decision 12). The values that the RTL
+// Unit atomic: lookups, decisions, stores and their results (decision 12). The values that the RTL
 // read come from the read log. The model computes everything else.
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,7 @@ void Steps::hand_out() {
   }
 }
 
-/// The RTL's look-up of these 8 bytes; nothing if it made none.
+/// The RTL's lookup of these 8 bytes; nothing if it made none.
 std::optional<Steps::Answer> Steps::looked_up(const spec::AtomicReq& r) {
   const auto target = model::target_of(r);
   const auto at =
@@ -145,7 +145,7 @@ void Steps::step(const spec::RdmapAtomicCommit& c) {
   tally_.differ("rdmap_atomic: QP {}: RTL answers; in the model the QP has failed", c.qpn);
 }
 
-/// Why the request failed; kDropped if no failure is found. Uses up its look-up and its failed
+/// Why the request failed; kDropped if no failure is found. Uses up its lookup and its failed
 /// read.
 spec::AtomicRsp Steps::failure_of(const spec::AtomicReq& r) {
   spec::AtomicRsp rsp{.op = r.op, .qpn = r.qpn, .slot = r.slot, .ending = AtomicEnd::kDropped};

@@ -112,7 +112,8 @@ void Steps::llp_order_taken(const spec::LlpRuleCommit& c) {
   llp_.control(*ctl);
 }
 
-/// May admin's streaming bytes be sent? They are sent when they have credit (llp_tx), or discarded.
+/// The RTL has judged admin's streaming bytes. They are sent when they have credit (llp_tx), or
+/// discarded.
 void Steps::raw_taken(const spec::LlpRuleCommit& c) {
   if (raw_out_.empty() || raw_out_.front().bytes.connection != c.connection)
     return tally_.differ("llp_rule: connection {}: RTL judges streaming bytes; model has none",

@@ -89,7 +89,7 @@ void Steps::vectors_changed() {
   }
 }
 
-/// When bus master goes off, expected writes are dropped and count as done.
+/// When bus master is cleared, expected writes are dropped and count as done.
 void Steps::writes_changed() {
   const bool on = host_.dma_enabled();
   if (on == expect_.writes()) return;

@@ -13,10 +13,10 @@ constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLoo
 // qp_rq_fetch (3), then empty, b1, b2 (3).
 constexpr uint64_t kRing = 6;
 /// Cycles from modify_srq to the last commit of a take that read the old limit: the steps of
-/// qp_state up to the write (4), the take that holds it off (3), and give, b1, b2 (3).
+/// qp_state up to the write (4), the take that delays the write (3), and give, b1, b2 (3).
 constexpr uint64_t kLimitSet = 10;
-/// Cycles from the start of a flush to the completion of a later pass, with queues that stall
-/// (build stall).
+/// Cycles from the start of a flush to the completion of a later pass, in the stall build, whose
+/// stream cells hold their streams back.
 constexpr uint64_t kFlushPasses = 64;
 
 }  // namespace
@@ -33,7 +33,7 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
   if (c.accepted == 0) {
     host_.bar.dropped();
     if (!fits) return;
-    // The RTL sees a retirement later than the model, but before its completion can report it.
+    // The RTL counts a retirement later than the model, but before its completion can report it.
     const Followed& q = qps_[c.qpn];
     const bool is_recv = db.kind == spec::DoorbellKind::kRq;
     if (q.is_changing)
@@ -44,7 +44,7 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
     return tally_.followed("doorbells refused that no completion had made room for");
   }
   if (!fits) {
-    // A take frees its WQE's place 2 cycles before its commit.
+    // A take frees the ring slot of its WQE 2 cycles before its commit.
     if (!known(c.qpn, "qp_doorbell") || !qp_.is_srq(c.qpn) ||
         !qp_.fits(db, static_cast<uint16_t>(qp_.retired(c.qpn, true) + 1)))
       return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn,
@@ -104,7 +104,7 @@ bool Steps::fetch_unit(uint16_t qpn) {
 
 void Steps::step(const spec::QpIssueCommit& c) {
   if (!known(c.qpn, "qp_issue")) return;
-  if (c.dropped != 0) {  // it is behind a failed one in the queue
+  if (c.dropped != 0) {  // it is behind a failed one in the send queue
     if (qp_.issues(c.qpn))
       return tally_.differ(
           "qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that "
@@ -121,7 +121,7 @@ void Steps::step(const spec::QpIssueCommit& c) {
   }
   const auto state = qp_.state(c.qpn);
   const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) &&
-                    !qp_.lost(c.qpn);  // else: it was in flight
+                    !qp_.lost(c.qpn);  // else: it was in flight when the QP stopped
   if (live && !qp_.issuable().test(c.qpn))
     return tally_.differ(
         "qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, "
@@ -217,7 +217,7 @@ void Steps::retire_done(uint16_t qpn) {
 }
 
 /// qp_retire flushes in passes, and each pass reads the producer indices again. So it also flushes
-/// a doorbell that comes between them.
+/// the WQEs of a doorbell that arrives between two passes.
 void Steps::flush_again(uint16_t qpn) {
   if (qpn >= qps_.size() || tally_.cycle() - qps_[qpn].flushed > kFlushPasses) return;
   const auto is_its = [qpn](const spec::CqeReq& r) { return r.entry.qpn == qpn; };
@@ -259,7 +259,7 @@ void Steps::step(const spec::QpRetireCommit& c) {
         qp_.rx_done({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = c.slot});
         return retire_done(c.qpn);
       }
-      // Reports of other QPs pass one that waits for an invalidation.
+      // Reports of other QPs overtake a report that waits for an invalidation.
       const auto done = take_of(rx_dones_, c.qpn, "qp_retire",
                                 c.op == kReadDone ? "a finished Read" : "a received message");
       if (!done) return;

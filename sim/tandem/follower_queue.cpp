@@ -59,8 +59,8 @@ Steps::Fires& Steps::fires(const model::Cq::Event& e) {
   return fires_[static_cast<size_t>(e.kind) - 1][e.object];
 }
 
-/// Events merge in the pending bit, so an event may be written less often than it came due: at most
-/// one entry per time, and at least one after the last time.
+/// Events merge in the pending bit, so the RTL may write an event less often than it came due: at
+/// most one entry each time, and at least one after the last time.
 void Steps::step(const spec::CqEventCommit& c) {
   const model::Cq::Event e{static_cast<spec::EqeType>(c.kind), c.object};
   if (c.kind < 1 || c.kind > 4 || c.object >= fires_[c.kind - 1U].size())

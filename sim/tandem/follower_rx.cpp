@@ -93,7 +93,7 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
   switch (c.op) {
     case kCtl:
       if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) {
-        if (ctl->op == spec::QpOp::kStart) in_hand_[c.qpn].reset();  // RTL never served it
+        if (ctl->op == spec::QpOp::kStart) in_hand_[c.qpn].reset();  // the RTL never served it
         rdmap_.control(*ctl);
       }
       return;
@@ -111,7 +111,7 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
       if (const auto f = take(tx_faults_, c.qpn, "rdmap_op", "a payload that came back bad"))
         rdmap_.tx_fault(*f);
       return;
-    case kRespFailed:  // done
+    case kRespFailed:  // the caller has handled it
       return;
     case kSegment:
       return segment(c.qpn);
@@ -142,7 +142,7 @@ void Steps::segment(uint16_t qpn) {
   Followed& q = qps_[qpn];
   if (q.ddp_stopped)
     u->hdr.cause = spec::Cause::kLocalCatastrophic;  // checked before the stop or not: refused
-  // It may have taken a WQE of an SRQ before, which ddp then reports.
+  // The segment may have taken a WQE of an SRQ before the stop; ddp then reports that WQE.
   const bool took =
       q.ddp_stopped && !q.takes.empty() && q.takes.front().shared != 0 && begins_send(*u);
   if (took || ddp_.rx.needs_receive(*u)) {

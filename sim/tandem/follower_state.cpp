@@ -46,7 +46,7 @@ void Steps::qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) {
   }
 }
 
-// admin gets the answer when the RTL gives it: the RTL may still give up the command until then.
+// admin gets the response when the RTL responds: until then the RTL may give up the command.
 void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { answers_.push_back({commanded_, rsp}); }
 
 void Steps::step(const spec::QpAnswerCommit& c) {
@@ -66,7 +66,7 @@ void Steps::step(const spec::QpAnswerCommit& c) {
   admin_.answer(rsp);
 }
 
-/// The RTL answers in_progress: the command has not begun, or the end of its QP goes on without it.
+/// The RTL responds in_progress: the command has not begun, or its QP continues to end without it.
 bool Steps::give_up(uint16_t qpn) {
   constexpr spec::QpCmdRsp kGivenUp{.status = spec::AdminStatus::kInProgress, .result = {}};
   const auto modifies_to = [](const spec::QpCmd& cmd, spec::QpState to) {
@@ -112,7 +112,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   if (c.is_cmd == 0) {
     const uint8_t known_bits = static_cast<uint8_t>(
         q.bits | kEmpty |
-        (q.is_overtaken ? kError : 0));  // that the queue was empty is judged after the look
+        (q.is_overtaken ? kError : 0));  // an empty queue is judged after the queue check
     if ((c.bits & ~known_bits) != 0)
       return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits,
                            q.bits);
@@ -139,7 +139,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   const auto state = qp_.state(c.qpn);
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
   if (cmd.opcode == spec::AdminOpcode::kQueryQp || (is_end && rests)) {
-    q.at_look = cmd;  // it reports what is retired at the look
+    q.at_look = cmd;  // its result is taken at the queue check
     return look(c.qpn);
   }
   command_now(cmd);
@@ -210,8 +210,8 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpErro
   qp_.happened_together(qpn, events, e);
 }
 
-/// The model needs to know what is outstanding before it continues: the RTL's next look gives the
-/// time.
+/// The model needs to know what is outstanding before it continues; the RTL's next queue check sets
+/// the time.
 void Steps::look_due(uint16_t qpn) {
   Followed& q = qps_[qpn];
   q.fin = q.fin || fin_with_it_;
@@ -232,7 +232,7 @@ bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view
   return false;
 }
 
-/// Decides after the look of a QP whose peer has closed, or which closes itself.
+/// Decides after the queue check of a QP whose peer has closed, or which closes itself.
 void Steps::decide_again(uint16_t qpn, Followed& q) {
   if (q.fin && !is_delivered(qpn, "qp_state", "looks at the peer's FIN")) return;
   if (q.look_empty) {

@@ -1,4 +1,4 @@
-// STag look-ups and changes of the table, in the order in which the RTL read and wrote the table.
+// STag lookups and changes of the table, in the order in which the RTL read and wrote the table.
 #include "tandem/of_reg.hpp"
 #include "tandem/steps.hpp"
 
@@ -11,7 +11,7 @@ constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3, kQn1 = 5;
 constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",
                                                  "a work request", "a Read Request of the peer"};
 
-/// Compares two look-ups. qp and rdmap do not report which look-up is their last.
+/// Compares two lookups. qp and rdmap do not report which lookup is their last.
 bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
   if (client == kWqe || client == kResp) b.last = a.last;
   return a == b;
@@ -130,7 +130,8 @@ void Steps::invalidate_now(std::deque<Invalidation>& edge, const spec::TptChange
   tpt_.invalidate(spec::Invalidate{at->stag});
 }
 
-/// The RTL reports it as done: its STag is closed, and nothing through it is in flight.
+/// The RTL reports the invalidation as done: the STag is closed, and no access through it is in
+/// flight.
 void Steps::invalidation_told(std::deque<Invalidation>& edge,
                               std::deque<Invalidation>::iterator told) {
   if (told == edge.end())
@@ -169,7 +170,7 @@ void Steps::registers(const spec::TptChangeCommit& c) {
   claim(c, model::Tpt::Registration(*request), slot);
 }
 
-/// The RTL claims or binds a closed entry. Nothing may be in flight through it.
+/// The RTL claims or binds a closed entry. No access through it may be in flight.
 void Steps::reopens(uint32_t slot, std::string_view does) {
   const auto it = closed_.find(slot);
   if (it == closed_.end()) return;
@@ -179,7 +180,7 @@ void Steps::reopens(uint32_t slot, std::string_view does) {
   closed_.erase(it);
 }
 
-/// A window that is open is closed first, and its bind is decided anew when that has drained.
+/// An open window is closed first; when its accesses have drained, its bind is decided anew.
 void Steps::bind(const spec::TptChangeCommit& c, const model::Tpt::Binding& b, uint32_t slot) {
   using Claim = model::Tpt::Claim;
   const auto does = tpt_.bind(b);
@@ -252,8 +253,9 @@ spec::TptResult Steps::translate(const spec::WqeCheck& c, model::ExtentList& out
   return result;
 }
 
-/// No extent is in flight that was issued before the region was closed. A region that was not
-/// closed before goes only if none at all is in flight. An unknown STag destroys nothing.
+/// True if no extent is in flight that was issued before the region was closed. A region that was
+/// not closed before may be destroyed only if no extent at all is in flight. An unknown STag
+/// destroys nothing.
 bool Steps::may_go(uint32_t slot, uint32_t stag) const {
   if (const auto it = closed_.find(slot); it != closed_.end())
     return !it->second || surely_in_flight().none_before(*it->second);
@@ -262,8 +264,8 @@ bool Steps::may_go(uint32_t slot, uint32_t stag) const {
 }
 
 InFlight Steps::surely_in_flight() const {
-  // The RTL has dropped the extents of as many received segments as are refused. Which of the
-  // look-ups were theirs shows only at the next segment.
+  // The RTL has dropped the extents of `refused_` received segments. Which lookups belong to them
+  // is known only at the next segment.
   InFlight rest = in_flight_;
   uint32_t dropped = refused_;
   for (const Answer& a : answered_[kRx]) {
@@ -274,7 +276,7 @@ InFlight Steps::surely_in_flight() const {
   return rest;
 }
 
-/// Serves a behaviour's look-up with the result of the RTL's look-up, which must have been the
+/// Serves a behaviour's lookup with the result of the RTL's lookup, which must have been the
 /// same.
 spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
                                 model::ExtentList* extents) {
@@ -293,7 +295,7 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
       return result;
     }
     if (client == kRx &&
-        refused_ != 0) {  // of a segment that was refused before its look-ups were used
+        refused_ != 0) {  // of a segment that was refused before its lookups were used
       open_[client] = true;
       drop_open(client);
       --refused_;
@@ -326,7 +328,7 @@ void Steps::give_back(model::ExtentList& extents) {
   extents = {};
 }
 
-/// Drops the rest of the look-ups of one segment or work request. The RTL made them; after a failed
+/// Drops the rest of the lookups of one segment or work request. The RTL made them; after a failed
 /// one they are not needed.
 void Steps::drop_open(size_t client) {
   auto& edge = answered_[client];

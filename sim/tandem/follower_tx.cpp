@@ -143,7 +143,7 @@ void Steps::tx_fault(const spec::TxFault& f) {
   tx_faults_.push_back(f);
 }
 
-/// ddp holds one response per QP, so rdmap uses each free slot before the next one comes.
+/// ddp holds one response per QP, so rdmap uses each free slot before ddp frees the next.
 void Steps::resp_slot_free(const spec::RespSlotFree& f) {
   if (++qps_[f.qpn].slots_free > 1)
     tally_.differ("QP {}: model frees the responder's slot {} times; RTL has used none of them",
@@ -172,8 +172,8 @@ bool Steps::assemble_next() {
   return true;
 }
 
-/// The RTL has found that a payload of this QP is bad. The model finds it, too, after it has judged
-/// the segments in front of it.
+/// The RTL has found that a payload of this QP is bad. The model finds it too, after it has judged
+/// the segments in front of it in `segments_`.
 void Steps::apply_fault(uint16_t qpn) {
   size_t at = 0;
   for (; at < segments_.size(); ++at) {
@@ -187,9 +187,9 @@ void Steps::apply_fault(uint16_t qpn) {
   for (size_t i = 0; i <= at; ++i) assemble_next();
 }
 
-/// The RTL has sent the Flush Response of this QP. So the model judges it, and the segments in
-/// front of it in `segments_` first. It judges none if the payload of one is still missing, or if
-/// one without payload waits for a placement; the caller then reports the mismatch.
+/// The RTL has sent the Flush Response of this QP. The model judges the segments in front of it in
+/// `segments_`, then the response. It judges none if the payload of one is missing, or if one
+/// without payload waits for a placement; the caller then reports the mismatch.
 void Steps::finish_response(uint16_t qpn) {
   const auto is_its = [qpn](const TxSegment& s) {
     return s.qpn == qpn && s.segment.source == spec::TxSource::kResp &&
@@ -264,7 +264,7 @@ void Steps::credit_covers(uint16_t connection) {
 }
 
 void Steps::step(const spec::DdpCtlCommit& c) {
-  if (c.op == spec::QpOp::kSync) return;  // its condition is checked at the QP's look
+  if (c.op == spec::QpOp::kSync) return;  // its condition is checked at the QP's queue check
   const auto ctl = take_of(ctl_ddp_, c.qpn, "ddp_ctl", "an order of qp");
   if (!ctl) return;
   if (ctl->op != c.op)
@@ -272,7 +272,7 @@ void Steps::step(const spec::DdpCtlCommit& c) {
                          to_string(ctl->op));
   Followed& q = qps_[c.qpn];
   const bool is_stop = c.op == spec::QpOp::kStop;
-  // Those of an SRQ are still reported, by their segments.
+  // WQEs of an SRQ are still reported, by their segments.
   if (!is_stop || q.takes.empty() || q.takes.front().shared == 0) q.takes.clear();
   q.term.reset();
   q.ddp_stopped = is_stop;
@@ -280,9 +280,9 @@ void Steps::step(const spec::DdpCtlCommit& c) {
   ddp_.control(*ctl);
 }
 
-/// What was inside when the order took effect has a verdict and is placed, or has gone to mpa. The
-/// RTL may acknowledge later than that, but not before. A segment that came after the order
-/// (ddp_rx) may still be inside: it is refused.
+/// Segments that were in ddp when the order took effect have a verdict and are placed, or were sent
+/// to mpa. The RTL may acknowledge later than that, but not before. A segment that arrived after
+/// the order (ddp_rx) may still be in ddp: it is refused.
 void Steps::step(const spec::DdpAckCommit& c) {
   if (c.op == spec::QpOp::kSync || !known(c.qpn, "ddp_ack")) return;
   if (!qps_[c.qpn].tx_failed) apply_fault(c.qpn);  // its payload was bad, which is not reported yet

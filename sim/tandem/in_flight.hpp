@@ -1,10 +1,10 @@
-// Extents in flight, numbered by the closings of regions before them: tells exactly whether an
-// extent from before a closing is still in flight. The RTL counts by epochs, which may end later.
+// Extents in flight, numbered by the closings of regions before them. Reports exactly whether an
+// extent from before a closing is still in flight; the RTL counts by epochs, which may end later.
 //
 //   e.epoch = in_flight.issue();
 //   const uint8_t number = in_flight.close();   // a region is closed
 //   in_flight.retire(e.epoch);
-//   in_flight.none_before(number);              // the region may go
+//   in_flight.none_before(number);              // the region may be destroyed
 #pragma once
 
 #include <array>

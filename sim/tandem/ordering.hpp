@@ -1,6 +1,6 @@
 // The ordering checker: an independent check of PCIe order. It uses only what the Observer reports:
-// no follower, no model. The follower is fed the data that the RTL read, which hides a read or
-// write that came too early. This checker finds it. Architecture 3.2, 10.
+// no follower, no model. The follower uses the data that the RTL read, so it does not notice a read
+// or write that came too early. This checker does. Architecture 3.2, 10.
 //
 //   Ordering o;   RtlOptions{.observer = &o};
 //   if (!o.failure().empty()) ...   o.describe()
@@ -29,8 +29,8 @@
 //    - does not pass the index of the last doorbell that took effect (qp_doorbell), which the host
 //      must have rung (mmio).
 //    Units are read forward; qp_push replaces a read.
-// c  Payload is read as it was looked up (tpt_check tx, in order). A read that no look-up explains
-//    is a violation, unless a QP fails, whose look-ups may have failed. A responder reads late
+// c  Payload is read as it was looked up (tpt_check tx, in order). A read that no lookup explains
+//    is a violation, unless a QP fails, whose lookups may have failed. A responder reads late
 //    enough: the payload reads of a Read Response come after all payload of their stream that was
 //    judged before the Read Request. tpt_check tx gives their order and lengths. ddp_segment and
 //    the Read Request identify those of a response.
@@ -45,8 +45,8 @@
 // Not judged (counted as "unsure"):
 // - a2, if equal bytes could belong to this or to a failed segment of another QP;
 // - c, from a tx_fault or bus master off until payload reads have been quiet, because reads and
-//   look-ups no longer pair up;
-// - c of two look-ups that could both be the response's.
+//   lookups no longer pair up;
+// - c of two lookups that could both be the response's.
 #pragma once
 
 #include <string>

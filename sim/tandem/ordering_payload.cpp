@@ -65,7 +65,7 @@ void PayloadOrder::control(const spec::DdpCtlCommit& c) {
   placements_.starts(c.qpn);
 }
 
-/// The QP fails: no more of it is accepted, and what it had to send may be dropped.
+/// The QP fails: none of its later segments is accepted, and its unsent segments may be dropped.
 void PayloadOrder::fail(Qp& qp) {
   qp.has_failed = true;
   failed_at_ = findings_.cycle();
@@ -206,7 +206,7 @@ void PayloadOrder::completion(const spec::Cqe& c) {
 
 // --- read for a response
 
-/// Reads and look-ups no longer pair up: rule c is not judged until payload reads are quiet.
+/// Reads and lookups no longer pair up: rule c is not judged until payload reads are quiet.
 void PayloadOrder::stop_pairing() {
   pairs_ = false;
   pieces_.clear();
@@ -214,7 +214,7 @@ void PayloadOrder::stop_pairing() {
   findings_.judged("unsure");
 }
 
-/// A failed look-up has no read, so those after it no longer pair up. The failure of its QP is
+/// A failed lookup has no read, so those after it no longer pair up. The failure of its QP is
 /// reported later. If no QP fails, the read is for no segment to be sent.
 void PayloadOrder::unexplained(const DmaRead& r) {
   const bool fails = failed_at_ && findings_.cycle() - *failed_at_ <= kResumeCycles;
@@ -240,7 +240,7 @@ void PayloadOrder::segment(const spec::DdpSegmentCommit& c) {
   if (qp.requests.empty() || qp.requests.front().size != 0) return;
   qp.dues.back().need = qp.requests.front().need;
   qp.requests.pop_front();
-  qp.dues.back().found = true;  // no payload, no look-up
+  qp.dues.back().found = true;  // no payload, no lookup
 }
 
 void PayloadOrder::ulpdu(const spec::DdpUlpduCommit& c) {

@@ -35,7 +35,7 @@ class PayloadOrder {
   void read(const DmaRead& r);  // of client payload
   void pcie(const spec::PcieCfg& cfg);
   void reset();
-  /// At a quiet end: a description of a payload read that no look-up explains; else empty.
+  /// At a quiet end: a description of a payload read that no lookup explains; else empty.
   std::string end() const { return suspect_.value_or(""); }
   // Commits.
   void way(const spec::LlpRxCommit& c);
@@ -62,8 +62,8 @@ class PayloadOrder {
     uint32_t stag = 0;
     uint64_t to = 0;
     uint32_t length = 0;
-    bool found = false;      // its look-up was found
-    bool is_unsure = false;  // two look-ups match
+    bool found = false;      // its lookup was found
+    bool is_unsure = false;  // two lookups match
     Serial need = 0;         // without payload: must be placed before it is sent
     std::string violation{};
   };
@@ -94,7 +94,7 @@ class PayloadOrder {
     std::deque<Record> records;
     std::deque<spec::LlpRxCommit> ways;
   };
-  struct Piece {  // a look-up of transmitted payload, until its bytes are read
+  struct Piece {  // a lookup of transmitted payload, until its bytes are read
     uint32_t left = 0;
     bool is_response = false;
     uint16_t qpn = 0;
@@ -116,9 +116,9 @@ class PayloadOrder {
   std::deque<Piece> pieces_;
   bool pairs_ = true;
   std::optional<std::string>
-      suspect_;  // a payload read without a look-up, until a failure explains it
+      suspect_;  // a payload read without a lookup, until a failure explains it
   std::optional<uint64_t> failed_at_;  // cycle in which a QP last failed or stopped
-  uint64_t quiet_since_ = 0;           // no look-up and no payload read since
+  uint64_t quiet_since_ = 0;           // no lookup and no payload read since
 };
 
 }  // namespace rnic::sim

@@ -1,4 +1,4 @@
-// Determines from the bytes alone which judged segments were placed.
+// Determines only from the bytes which judged segments were placed.
 //
 //   judged --> [ queue, in the order of the verdicts ] --placed bytes--> the front continues,
 //                                                                        or is passed over

@@ -64,8 +64,8 @@ void RingOrder::rung(const Mmio& m) {
   if (at == 0x18) arms_[object].push_back(index);
 }
 
-/// The host must have rung it, and doorbells of a queue take effect in order; host_if may have
-/// dropped some.
+/// The host must have rung this doorbell. Doorbells of a queue take effect in order; host_if may
+/// have dropped some.
 void RingOrder::doorbell(const spec::QpDoorbellCommit& c) {
   const size_t which = c.kind == spec::DoorbellKind::kRq ? 1 : 0;
   auto& rung = rung_[c.qpn][which];

@@ -243,8 +243,8 @@ ReadLog::Taken ReadLog::find_unit(Client client, uint64_t address, uint32_t leng
   return out;
 }
 
-/// Finds the reads that serve a range: for each byte the oldest read that holds it unused. A failed
-/// read serves its bytes, too.
+/// Finds the reads that serve a range: for each byte the oldest read in which it is unused. A
+/// failed read serves its bytes too.
 ReadLog::Taken ReadLog::find(Client client, uint64_t address, uint32_t length,
                              std::vector<Part>* parts) const {
   Taken out{.state = State::kDone};

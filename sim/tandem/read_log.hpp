@@ -7,7 +7,7 @@
 //   if (got.state == ReadLog::State::kNever) ...     // a mismatch: the RTL cannot know these bytes
 //
 // payload, admin, qn1, reg: each read feeds one use. A byte is served from the oldest read of it
-// that is not used, and uses that read up. What is unused at a quiet point was read for nothing.
+// that is not used, and uses that read up. Bytes that are unused at a quiet point are an error.
 //
 // sq, rq: a unit of a ring is served from its newest read, any number of times.
 // - A unit that was read, was not used and is read again must hold the same bytes (the host may not
@@ -47,7 +47,7 @@ class ReadLog {
 
   /// This extent belongs to a segment to be sent: its payload may be read, each byte once.
   void due(uint64_t segment, uint64_t address, uint32_t length);
-  /// The segment has its bytes or has failed: other reads for it, past or future, will not be used.
+  /// The segment has its bytes or has failed: other reads for it, earlier or later, stay unused.
   void settle(uint64_t segment);
   /// kSqFetch or kRqFetch fetches these units; its reads come later, in order.
   void fetch(Client client, uint64_t address, uint32_t length);

@@ -1,11 +1,11 @@
 // Inside the follower: the behaviours of one device since reset, and the edges between them. An
-// edge holds what one behaviour has put out and the next has not taken. A commit names the edge
-// whose head is taken now. Steps without a race are done at once.
+// edge holds the items that one behaviour has put out and the next has not taken. A commit names
+// the edge whose head is taken now. Steps without a race are done at once.
 //
 //   commit -> step(commit): takes from an edge -> a behaviour -> its Out functions below
 //          -> the next edge, or Expect
 //
-//   follower.cpp        commits to steps, what is left
+//   follower.cpp        commits to steps, items left at the end
 //   follower_host.cpp   registers, reads, writes, admin
 //   follower_qp.cpp     doorbells, issue, receive WQEs, retire
 //   follower_state.cpp  states, start and stop
@@ -72,7 +72,7 @@ class Steps final : private model::HostIf::Out,
 
   // The commits.
   void step(const spec::DmaRdReqCommit&) {
-  }  // names the client of a read or write, which the Observer has reported
+  }  // names the client of a read or write that the Observer reports
   void step(const spec::PushLateCommit& c);
   void step(const spec::PushPurgeCommit& c);
   void step(const spec::DmaRdTimeoutCommit&) {}  // its caller also reports the end of the read
@@ -119,17 +119,17 @@ class Steps final : private model::HostIf::Out,
     uint32_t slots_free = 0;                 // ddp -> rdmap: responder's free slots
     uint32_t own_errors = 0, marks = 0;      // issue, qp_state -> retirement
     uint8_t bits = 0;                        // events that qp_state has not taken, as its bits
-    std::deque<spec::QpError> errors;        // of bit 0; the RTL may keep only the last
-    bool is_overtaken = false;               // it kept the last: the bit may be set once more
+    std::deque<spec::QpError> errors;        // of bit 0; the RTL may keep only the last one
+    bool is_overtaken = false;               // it kept the last one: the bit may be set once more
     bool fin = false;                        // qp_state has taken the peer's FIN
     uint64_t flushed = 0;                    // cycle in which the last flush began
-    bool look_empty = false, look_reads = false;  // result of qp_state's look (queue check)
-    std::optional<spec::QpCmd> at_look;           // query and destroy take effect at the look
+    bool look_empty = false, look_reads = false;  // result of qp_state's queue check
+    std::optional<spec::QpCmd> at_look;           // query, destroy: executed at the queue check
     uint16_t connection = 0;
     bool stopped_llp =
         false;  // llp_if has taken its stop; records and grants in flight are still followed
     bool ddp_stopped = false;  // ddp has taken its stop; segments inside are refused
-    bool tx_failed = false;    // a payload of it was bad: ddp drops the rest
+    bool tx_failed = false;    // a payload of the QP was bad: ddp drops the rest
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
     uint64_t limit_set = 0;    // cycle of its newest modify_srq
     struct Retired {           // of its send and its receive queue
@@ -137,23 +137,23 @@ class Steps final : private model::HostIf::Out,
       struct Untold {
         uint16_t index = 0, retired = 0;
       };
-      std::deque<Untold> untold;  // and as of each completion still to be written
+      std::deque<Untold> untold;  // and as of each completion that is not written yet
     };
     std::array<Retired, 2> retired;
     bool is_changing = false;  // being created or destroyed; the RTL has not responded yet
     uint16_t mulpdu_before = 0;
     uint64_t resized = 0;  // cycle in which its segment size changed
   };
-  struct Answer {  // response of tpt to one look-up
+  struct Answer {  // response of tpt to one lookup
     spec::WqeCheck request;
     spec::TptResult result{};
     model::ExtentList extents;
   };
-  struct TxSegment {  // scheduled; its look-ups and reads follow
+  struct TxSegment {  // scheduled; its lookups and reads follow
     uint16_t qpn = 0;
     model::Ddp::Segment segment;
     uint32_t length = 0;              // of its payload
-    std::deque<spec::WqeCheck> asks;  // look-ups without a response
+    std::deque<spec::WqeCheck> asks;  // lookups without a response
     model::ExtentList extents;
     size_t gathered = 0;  // extents whose bytes have arrived,
     uint32_t filled = 0;  // and the number of those bytes
@@ -188,7 +188,7 @@ class Steps final : private model::HostIf::Out,
     bool checked = false;
   };
 
-  /// tpt as rdmap, ddp and qp see it: the results of the RTL's look-ups, in its order.
+  /// tpt as rdmap, ddp and qp see it: the results of the RTL's lookups, in its order.
   class Asked final : public model::Translation {
    public:
     Asked(Steps& s, size_t client) : s_(s), client_(client) {}
@@ -394,15 +394,15 @@ class Steps final : private model::HostIf::Out,
     uint16_t qpn = 0;
     spec::QpCmdRsp rsp;
   };
-  std::deque<QpAnswer> answers_;  // qp -> admin: the model has answered, the RTL not yet
+  std::deque<QpAnswer> answers_;  // qp -> admin: the model has responded, the RTL not yet
   uint16_t commanded_ = 0;        // the QP of the last command
   spec::QpCmd begun_;             // the last command that the RTL began
   std::deque<std::function<void()>> after_answer_;  // effects after admin's response is written
-  bool quiet_cq_ = false;                           // its response was given already
+  bool quiet_cq_ = false;                           // cq's response was already sent
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
   enum class Look : uint8_t { kNone, kDue, kDone };
   Look look_ = Look::
-      kNone;  // of qp_state at the current QP; it decides again after it, unless for a command
+      kNone;  // queue check of qp_state; it then decides again, unless the check is for a command
   uint16_t looked_at_ = 0;
   bool fin_with_it_ = false;                    // the current events include the peer's FIN
   std::deque<model::Wqe> wqes_;                 // qp -> rdmap
@@ -422,9 +422,9 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::RxDone> res_dones_;
   uint64_t placed_ = 0;  // place packets written
   uint32_t cancelled_ =
-      0;  // Reads of the peer whose QP ended: answered_[3] may still hold their look-ups
-  uint32_t refused_ = 0;        // received segments whose look-ups answered_[0] may still hold
-  std::array<bool, 4> open_{};  // look-ups of the current item are left
+      0;  // Reads of the peer whose QP ended: answered_[3] may still hold their lookups
+  uint32_t refused_ = 0;        // received segments whose lookups answered_[0] may still hold
+  std::array<bool, 4> open_{};  // lookups of the current item are left
   std::deque<model::LlpRecord> records_;  // LLP -> llp_if
   std::deque<spec::LlpCtlEvt> events_;    // LLP -> llp_if
   std::deque<model::RxUlpdu> ulpdus_;     // mpa -> ddp

@@ -55,8 +55,8 @@ class Tally {
   void made(Kind k, uint64_t n = 1) { counts_[static_cast<size_t>(k)].made += n; }
   void compared(Kind k, uint64_t n = 1) { counts_[static_cast<size_t>(k)].compared += n; }
   void commit(std::string_view name) { ++commits_[name]; }
-  /// A choice of the RTL that was followed (docs/tandem-choices.md), or work left undone by a stop
-  /// or an error.
+  /// A choice of the RTL that was followed (docs/tandem-choices.md), or work dropped at a stop or
+  /// an error.
   void followed(std::string_view what, uint64_t n = 1) { followed_[what] += n; }
 
   const Count& count(Kind k) const { return counts_[static_cast<size_t>(k)]; }

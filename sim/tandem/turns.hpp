@@ -1,6 +1,6 @@
-// Finds starving QPs. The RTL gives turns to QPs in an order of its own, and the follower obeys
-// that order, so it would not notice starvation. This class bounds how long a QP that could have a
-// turn is passed over.
+// Finds starving QPs. The RTL chooses the order of turns, and the follower copies that order, so it
+// would not notice starvation. This class bounds how long a QP that could have a turn is passed
+// over.
 //
 //   Turns issues(qps);
 //   const auto can = [&](uint16_t q) { return can_have_a_turn(q); };

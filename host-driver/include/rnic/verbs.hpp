@@ -12,8 +12,8 @@
 //
 // A handle owns its object and shares the objects that this one depends on, so handles may be
 // destroyed in any order. One thread at a time uses a handle; threads that share one protect it
-// with a Lock (lock.hpp). The exceptions are a CQ created for several threads (create_cq) and an SRQ.
-// Threads switch only inside PciDevice calls.
+// with a Lock (lock.hpp). The exceptions are a CQ created for several threads (create_cq) and an
+// SRQ. Threads switch only inside PciDevice calls.
 #pragma once
 
 #include <memory>
@@ -60,9 +60,9 @@ class Mr {
   uint32_t max_pages() const;  ///< room of a region of alloc_mr; else its number of pages
   /// ib_map_mr_sg: writes the page list for the next IBV_WR_REG_MR. Where two ranges are not
   /// adjacent on the bus, the first ends and the second begins at a page. addr() becomes `iova`, by
-  /// default the bus address of the first byte. Buffers are kept until the map_mr_sg() after next or
-  /// dereg(). Only while the region is not registered: no IBV_WR_REG_MR is outstanding, and the
-  /// last registration is invalidated.
+  /// default the bus address of the first byte. The region keeps the buffers until the map_mr_sg()
+  /// after next or dereg(). Call it only while the region is not registered: no IBV_WR_REG_MR is
+  /// outstanding, and the last registration is invalidated.
   /// kInvalidArgument: no region of alloc_mr, a bad page size (4096 to 2 MiB), a range outside its
   /// buffer, a gap within a page, more pages than max_pages(). The mapping is then as before.
   [[nodiscard]] Result<void> map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
@@ -81,8 +81,9 @@ class Mr {
   std::unique_ptr<MrCore> core_;
 };
 
-/// A memory window: a key for a part of a region and for rights of its own, which costs no admin
-/// command. Any QP of its PD may bind it, a window of type 2 only for its own peer.
+/// A memory window: a key for a part of a region, with its own access rights. A bind is a work
+/// request and needs no admin command. Any QP of its PD may bind it; only that QP's peer may use a
+/// window of type 2.
 ///   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND).value();
 ///   auto mw = pd.alloc_mw(IBV_MW_TYPE_2).value();
 ///   qp.post_send({.opcode = IBV_WR_BIND_MW, .key = inc_rkey(mw.rkey()), .mw = &mw,
@@ -96,13 +97,13 @@ class Mw {
   Mw& operator=(Mw&&) noexcept;
   ~Mw();
 
-  /// Of the bind that was posted last. When that one completes with an error it is again the key of
-  /// the last one that succeeded.
+  /// The key of the bind posted last. If that bind fails, the key of the last successful bind.
   uint32_t rkey() const;
   MwType type() const;
-  /// ibv_dealloc_mw: returns after the last access through the key. The destructor calls it, and so
-  /// does Qp::destroy() of the QP that a window of type 2 is bound to, or to which its region is
-  /// (Qp::reg_mr); also if the bind was flushed, or other binds of it were outstanding.
+  /// ibv_dealloc_mw: returns after the last access through the key. The destructor calls it.
+  /// Qp::destroy() calls it for windows of type 2 that are bound to the QP, and for windows whose
+  /// region is bound to the QP (Qp::reg_mr). A flushed bind, or one of several outstanding binds,
+  /// counts as executed.
   [[nodiscard]] Result<void> dealloc();
 
   const std::shared_ptr<MwCore>& core() const { return core_; }
@@ -127,7 +128,7 @@ class Cq {
   [[nodiscard]] Result<void> get_cq_event(Time deadline);
 
   uint32_t number() const;
-  uint32_t cqe() const;  ///< completions that the user asked room for
+  uint32_t cqe() const;  ///< requested capacity in completions
   const std::shared_ptr<CqCore>& core() const { return core_; }
 
  private:
@@ -170,7 +171,7 @@ class Srq {
   /// own end.
   [[nodiscard]] Result<void> destroy();
 
-  uint32_t number() const;  ///< of the QPs' space: AsyncEvent::object
+  uint32_t number() const;  ///< in the number space of QPs; AsyncEvent::object
   const std::shared_ptr<SrqCore>& core() const { return core_; }
 
  private:
@@ -180,14 +181,15 @@ class Srq {
 struct QpInitAttr {
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
-  /// Null: the QP has a receive queue. Else of the same PD; max_recv_wr and max_recv_sge of `cap`
-  /// are ignored, and 0 in Qp::cap(). post_recv() of the QP is then kInvalidArgument.
+  /// Null: the QP has a receive queue. Otherwise an SRQ of the same PD: max_recv_wr and
+  /// max_recv_sge of `cap` are ignored and read as 0 in Qp::cap(), and post_recv() of the QP
+  /// returns kInvalidArgument.
   Srq* srq = nullptr;
   QpCap cap{};
   bool sq_sig_all = false;
   bool push = false;  ///< write a single short WQE with its doorbell, for latency
-  /// May post IBV_WR_REG_MR, whose page list holds bus addresses: for the owner of the machine, not
-  /// for its processes. An unprivileged QP gets IBV_WC_LOC_QP_OP_ERR from the device.
+  /// May post IBV_WR_REG_MR. Its page list holds bus addresses, so only privileged software may
+  /// have such a QP. On another QP the device completes it with IBV_WC_LOC_QP_OP_ERR.
   bool privileged = false;
 };
 
@@ -252,27 +254,28 @@ class Qp {
   void wr_abort();
   /// imm_data in network order, as in rdma-core. The request takes two entries of the send queue.
   void wr_rdma_write_imm(uint32_t rkey, uint64_t remote_addr, uint32_t imm_data);
-  // Not in rdma-core: all 8 bytes of Immediate Data, after a Write or on their own.
+  // Not in rdma-core: all 8 bytes of Immediate Data, after a Write or without one.
   void wr_rdma_write_imm64(uint32_t rkey, uint64_t remote_addr, uint64_t imm);
   void wr_imm(uint64_t imm);
   /// Send with Invalidate: before the peer gets the message, its STag `rkey` is invalidated and no
-  /// access through it is left. RFC 5040 5.3. The peer's completion has IBV_WC_WITH_INV.
+  /// access through it is in flight. RFC 5040 5.3. The peer's completion has IBV_WC_WITH_INV.
   void wr_send_inv(uint32_t rkey);
-  /// Invalidates an STag of this host: it is closed at once, and the request completes when no
-  /// access through it is left. A region then only waits for its dereg(). A region to which memory
-  /// windows are bound is not invalidated: IBV_WC_MW_BIND_ERR. Earlier requests of this QP that use
-  /// the key must have completed; with IBV_SEND_FENCE it waits for the Reads and atomics among
-  /// them.
+  /// Invalidates an STag of this host: the device closes it at once, and completes the request when
+  /// no access through it is in flight. A region of alloc_mr can then be registered again, and a
+  /// memory window bound again; any other region allows no access until dereg(). A region to which
+  /// memory windows are bound is not invalidated: IBV_WC_MW_BIND_ERR. Earlier requests of this QP
+  /// that use the key must have completed; with IBV_SEND_FENCE the request waits for the Reads and
+  /// atomics among them.
   void wr_local_inv(uint32_t rkey);
   /// Binds a memory window under `rkey`: a key of the window with other low 8 bits (inc_rkey).
-  /// Requests behind it wait until it is complete, so a Send that tells the key may follow at once.
+  /// Later requests of this QP wait until it completes, so a Send of the key may be posted at once.
   /// A window of type 1 may be bound: its old key is closed first.
   void wr_bind_mw(Mw& mw, uint32_t rkey, const MwBindInfo& bind_info);
   // Unsupported: wr_complete() returns kNotSupported (EOPNOTSUPP).
   void wr_send_imm(uint32_t imm);
   void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   /// ibv_bind_mw: posts the bind of a window of type 1 under its next key, which Mw::rkey() then
-  /// returns. kInvalidArgument: also of a window of type 2.
+  /// returns. kInvalidArgument also for a window of type 2.
   PostResult bind_mw(Mw& mw, const MwBind& bind);
 
   /// IBV_QPS_ERR: abort, all outstanding requests are flushed. IBV_QPS_SQD: close gracefully.
@@ -283,9 +286,9 @@ class Qp {
   [[nodiscard]] Result<void> destroy();
 
   /// As Pd::reg_mr and reg_mr_iova, for an STag that only this QP and its peer may use. With
-  /// RNIC_ACCESS_REMOTE_INVALIDATE the peer may invalidate it: the region then only waits for its
-  /// dereg(). destroy() deregisters the regions of its QP, also those of Pd::alloc_mr for which it
-  /// has posted a registration with RNIC_ACCESS_REMOTE_INVALIDATE.
+  /// RNIC_ACCESS_REMOTE_INVALIDATE the peer may invalidate it: the region then allows no access
+  /// until dereg(). destroy() deregisters the regions of its QP, also those of Pd::alloc_mr for
+  /// which the QP has posted a registration with RNIC_ACCESS_REMOTE_INVALIDATE.
   [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint32_t access);
   [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
                                        uint64_t iova, uint32_t access);
@@ -351,8 +354,7 @@ class Context {
   /// Allocates user memory, scattered on the bus.
   [[nodiscard]] Result<DmaBuffer> alloc(uint64_t size);
   /// Returns the next failure of one of this context's QPs or CQs, or limit event of an SRQ
-  /// (IBV_EVENT_SRQ_LIMIT_REACHED). kTimedOut at the deadline; a
-  /// deadline of 0 only polls.
+  /// (IBV_EVENT_SRQ_LIMIT_REACHED). kTimedOut at the deadline; a deadline of 0 only polls.
   [[nodiscard]] Result<AsyncEvent> get_async_event(Time deadline);
 
   PciDevice& device() const;

@@ -63,7 +63,7 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_ZERO_BASED = 1 << 5,
   IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
-  /// The peer may invalidate the STag by Send with Invalidate. Only of a region that is bound to a
+  /// The peer may invalidate the STag by Send with Invalidate. Only for a region that is bound to a
   /// QP (RFC 5040 8.1.1): by Qp::reg_mr, or by the QP that registers it (IBV_WR_REG_MR). Not with
   /// IBV_ACCESS_MW_BIND. Our extension.
   RNIC_ACCESS_REMOTE_INVALIDATE = 1 << 10,
@@ -71,7 +71,7 @@ enum AccessFlags : uint32_t {
 
 enum MwType : uint32_t {
   IBV_MW_TYPE_1 = 1,  ///< for all QPs of its PD; bound again, it gets another key
-  /// For the QP that binds it alone. To be bound again it must be invalidated first, by that QP
+  /// Only for the QP that binds it. Before it is bound again it must be invalidated, by that QP
   /// (IBV_WR_LOCAL_INV) or its peer (Send with Invalidate).
   IBV_MW_TYPE_2 = 2,
 };
@@ -261,15 +261,15 @@ struct QpCap {
 /// As struct ibv_srq_attr of ibv_create_srq.
 struct SrqInitAttr {
   uint32_t max_wr = 64;  ///< outstanding receives, 1 or more; rounded up to a power of two
-  uint32_t max_sge = 1;  ///< of a receive
-  /// Receives: the next message that leaves fewer in the SRQ makes one
+  uint32_t max_sge = 1;  ///< per receive
+  /// In receives: the next message that leaves fewer in the SRQ raises one
   /// IBV_EVENT_SRQ_LIMIT_REACHED. 0: none.
   uint32_t srq_limit = 0;
 };
 
 /// As struct ibv_srq_attr of ibv_query_srq and ibv_modify_srq.
 struct SrqAttr {
-  uint32_t max_wr = 0, max_sge = 0;  ///< modify(): 0 or the present value, an SRQ keeps its size
+  uint32_t max_wr = 0, max_sge = 0;  ///< modify(): 0 or the present value; the size is fixed
   uint32_t srq_limit = 0;            ///< receives; 0: no event
 };
 
@@ -284,7 +284,7 @@ struct QpInfo {
 /// As ibv_device_attr, from the capability registers.
 struct DeviceAttr {
   uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_pages = 0;
-  uint32_t max_mr = 0, max_mw = 0;  ///< regions and windows share them
+  uint32_t max_mr = 0, max_mw = 0;  ///< together: regions and windows share the STags
   uint32_t max_qp_wr = 0;           ///< in units of 64 bytes; a longer WQE takes up to 4
   uint32_t max_srq = 0;             ///< QPs and SRQs share numbers: together at most max_qp
   uint32_t max_srq_wr = 0, max_srq_sge = 0;

@@ -104,7 +104,7 @@ std::string reproduce_cut(const RunRequest& request, const nlohmann::ordered_jso
   return reproduce(r);
 }
 
-/// Finds the fewest appends that lose one: 1, 2, 4, ... appends per QP.
+/// Finds the fewest appends with a loss: tries 1, 2, 4, ... appends per QP.
 void shrink(Case& one) {
   const uint64_t count = one.request.config.params().count;
   for (uint64_t n = 1; n < count; n *= 2) {

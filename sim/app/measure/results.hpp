@@ -21,7 +21,7 @@ struct TimingCase;
 
 struct Figure {
   std::string what, measured, wanted;
-  std::optional<bool> reached;  // nothing: no goal, only printed
+  std::optional<bool> reached;  // empty: no goal, only printed
   std::string why;              // if not reached: a measurement of its cause
 };
 

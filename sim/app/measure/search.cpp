@@ -271,7 +271,7 @@ class Search {
       keep(found.back());
       if (found.back().score >= anomaly_ && !found.back().what.empty()) ++new_finds_;
     }
-    save();  // if the process ends, one generation at most is lost
+    save();  // if the process dies, at most one generation is lost
     show();
     return found;
   }

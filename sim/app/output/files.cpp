@@ -73,7 +73,7 @@ void check_writable(const std::string& option, const std::string& path) {
     need(f != nullptr);
     std::fclose(f);
   };
-  // Checked before the name is held: if two runs name a file that cannot be created, both report
+  // Checked before the name is locked: if two runs name a file that cannot be created, both report
   // that it cannot be written.
   if (was_there) {
     open_and_close();

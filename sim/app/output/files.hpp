@@ -20,7 +20,7 @@ struct Files {
   void check() const;
 };
 /// Checks a file before a long run. Throws Usage, naming the option, if it cannot be written.
-/// Throws Missing while another run writes it; else this run holds its name. Leaves an existing
+/// Throws Missing while another run writes it; else locks its name for this run. Leaves an existing
 /// file unchanged, and creates none.
 void check_writable(const std::string& option, const std::string& path);
 /// Throws Missing, naming the option, if the disk has no room for a waveform (1 MiB). The library

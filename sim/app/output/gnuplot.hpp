@@ -9,8 +9,8 @@ namespace rnic::app {
 
 /// Throws Missing if gnuplot, which draws the file `plot`, is not installed.
 void check_gnuplot(const std::string& plot);
-/// What `script` draws on its terminal svg. The user's own gnuplot settings have no effect. Throws
-/// Missing if gnuplot is absent or fails.
+/// The SVG that `script` draws. The user's gnuplot settings have no effect. Throws Missing if
+/// gnuplot is absent or fails.
 std::string gnuplot_svg(const std::string& script);
 /// A string in gnuplot's quotes. Control characters become blanks.
 std::string gnuplot_string(const std::string& text);

@@ -12,7 +12,7 @@ namespace rnic::app {
 std::string text_of(const nlohmann::ordered_json& run);
 /// For a run with `streams`: where its RTL devices spent time.
 std::string stages_of(const nlohmann::ordered_json& run);
-/// What devices in tandem have followed and compared (tandem_json), a line per side.
+/// The counts of devices in tandem (tandem_json), a line per side.
 std::string tandem_text(const nlohmann::ordered_json& tandem);
 /// Columns padded to their widest cell, the first left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows);

@@ -131,7 +131,7 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
   }
   if (wc.status != IBV_WC_SUCCESS) {
     lane.send_failed = true;
-    lane.sent.pop_front();  // the unsignalled ones before it were complete
+    lane.sent.pop_front();  // the unsignalled requests before it are complete
     for (size_t k = 0; k < next; ++k) lane.sent.pop_front();
     return {};
   }
@@ -186,7 +186,7 @@ Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
     const Operation& o = *lane.sends[lane.flushed];
     if (o.op == Op::kWrite)
       if (auto r = check(o, {o.remote.offset, o.length}); !r) return r;
-    // A receive of an SRQ is elsewhere, and compared when it completes.
+    // A receive of an SRQ is in another region, and is compared when it completes.
     for (const Piece& p : lane.life->shares[peer_] ? std::vector<Piece>{} : o.receive)
       if (auto r = check(o, p); !r) return r;
     if (o.is_word())
@@ -231,8 +231,8 @@ Result<void> Host::ask(const Operation& op) const {
   return fail(Errc::kProtocol, "{}: {}", op.describe(), wrong);
 }
 
-// The bytes that a receive's completion reports. That of Immediate Data reports those of the last
-// Write since the message on queue 0 before it, since the receiver cannot tell whether they belong
+// The byte count that a receive's completion reports. For Immediate Data it is that of the last
+// Write since the previous message on queue 0: the receiver cannot know whether they belong
 // together.
 uint32_t Host::received_length(const Lane& lane, const Operation& op) {
   if (!op.is_immediate_alone()) return op.length;
@@ -337,7 +337,7 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
 }
 
 // Compares the landing region. If requests may have been cut short, each byte has its initial or
-// its final value. A word has one of its values, or what an earlier Write has left of it.
+// its final value, and a word has one of its values, or bytes of an earlier Write.
 Result<void> Host::compare_all(const Lane& lane) {
   const Operation none;
   if (!is_victim_of(lane))

@@ -57,7 +57,7 @@ std::string atomic_of(const Operation& o) {
   return std::string(kOpNames[static_cast<size_t>(o.op)]) + (o.masked ? ", masked" : "");
 }
 
-// Of loans. `before`: how the loan ended that is opened again.
+// Of loans. kLoanBefore: how the loan last ended before it is opened again.
 const std::vector<std::string> kLoans = {"reg_mr",   "use by the peer", "own sink", "by the peer",
                                          "returned", "local_inv",       "bind_mw",  "unbind"};
 const std::vector<std::string> kLoanBefore = {"nothing", "by the peer", "local_inv", "returned",

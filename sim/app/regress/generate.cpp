@@ -123,8 +123,8 @@ class Generator {
            kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
   }
 
-  /// Chooses the lives that take their receives from an SRQ, in a part of the plans: those whose
-  /// receives no error or delay is about, and whose messages are not too long.
+  /// Chooses the lives that take their receives from an SRQ, in a part of the plans. Excludes lives
+  /// with an error or delay of receives, and lives with long messages.
   void share(Side side) {
     const bool is_off = !shares_.percent(kSharesPercent);
     const uint32_t most_bytes = limits_.minimum ? kMostSharedMinimum : kMostShared;
@@ -282,7 +282,7 @@ class Generator {
           q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
       l.busy = lives_.percent(50);
       if (l.end == End::kFault) {
-        // One plan of each turn has the same number of an error.
+        // Plans of the four turns share values of `errors`; adding turn() varies side and load.
         l.fault = static_cast<Fault>(errors % kFaultNames.size());
         const uint32_t kind = errors / static_cast<uint32_t>(kFaultNames.size()) + turn();
         l.who = kind % 2 == 0 ? kClient : kServer;
@@ -394,7 +394,7 @@ class Generator {
     o.op = static_cast<Op>(rng_.below(4));
     o.size_class = static_cast<SizeClass>(rng_.below(9));
     if (count >= 100 &&
-        // The large operation; over the seeds each of the first four operations has its turn.
+        // The large operation; the seed selects which of the first four operations it is.
         n == count / 2) {
       o.size_class = SizeClass::kLarge;
       o.op = static_cast<Op>(plan_.seed / 2 % 4);
@@ -501,7 +501,7 @@ class Generator {
     o.local_landing = true;
     auto& written = written_[o.side][o.qp];
     if (!o.remote_landing && !written.empty() && o.length != 0 &&
-        rng_.percent(30)) {  // what a Write left
+        rng_.percent(30)) {  // bytes of an earlier Write
       const Piece& w = written[rng_.below(written.size())];
       if (w.length >= o.length) {
         o.remote = {w.offset + static_cast<uint32_t>(rng_.below(w.length - o.length + 1)),
@@ -518,7 +518,7 @@ class Generator {
     const auto& written = written_[o.side][o.qp];
     o.remote_landing = true;
     o.remote = landing_[peer][o.qp].over(flushes_, o.length, crossing);
-    if (!written.empty() && flushes_.percent(50)) {  // what the last Write left
+    if (!written.empty() && flushes_.percent(50)) {  // bytes of the last Write
       const Piece& w = written.back();
       if (w.length >= o.length)
         o.remote.offset = w.offset + static_cast<uint32_t>(flushes_.below(w.length - o.length + 1));
@@ -536,7 +536,7 @@ class Generator {
     const auto& fetched = fetched_[o.side][o.qp];
     if (!o.is_inline && o.fence && !fetched.empty() && fetched.back().length >= o.length &&
         rng_.percent(70))
-      o.local_landing = true;  // what a Read fetched
+      o.local_landing = true;  // bytes that a Read fetched
     for (const uint32_t length : cuts(o.length, pieces)) {
       if (o.local_landing) {
         o.local.push_back({fetched.back().offset + static_cast<uint32_t>(rng_.below(
@@ -589,8 +589,8 @@ class Generator {
     uint32_t qp, loan;
   };
 
-  /// Opens or ends a loan, in half of the plans. These operations take the place of others, and
-  /// draw from a generator of their own: the others are those of a plan without them.
+  /// Opens or ends a loan, in half of the plans. These operations replace others, and draw from a
+  /// separate generator, so that the remaining operations do not change.
   bool loan(uint32_t n) {
     std::optional<Owner> at;
     Op op = Op::kLocalInv;
@@ -622,7 +622,7 @@ class Generator {
     if (!at) return false;
     Debt& debt = debts_[at->side][at->qp][at->loan];
     const bool may_end = debt.is_open && (debt.is_own || debt.is_returned);
-    if (op == Op::kLocalInv && !may_end) return false;  // it has ended meanwhile
+    if (op == Op::kLocalInv && !may_end) return false;  // the loan has ended meanwhile
     const bool is_window1 = plan_.loans[at->side][at->qp][at->loan] == Loan::kWindow1;
     if (op == Op::kLocalInv && is_window1) op = Op::kBindMw;
     Operation o;
@@ -652,7 +652,7 @@ class Generator {
     return true;
   }
 
-  /// Windows are for the peer. A minimum build has page-list entries for one fast registration.
+  /// Only the peer uses windows. A minimum build has page-list entries for one fast registration.
   Loan kind_of_loan(bool one_way, uint32_t nth) {
     if (one_way || (loans_.percent(50) && !(limits_.minimum && nth != 0))) return Loan::kFast;
     return loans_.percent(50) ? Loan::kWindow1 : Loan::kWindow2;
@@ -708,7 +708,7 @@ class Generator {
     return true;
   }
 
-  /// The range of a loan: the bytes that are used, or some more.
+  /// Sets the range of a loan: the used bytes, or a larger range.
   void cover(Operation& o) {
     const uint32_t bytes = plan_.landing_bytes[o.side][o.qp];
     Piece& r = o.range;

@@ -2,7 +2,7 @@
 // after the other: posts, polls completions, compares each with the plan, and compares memory with
 // the reference.
 //
-//   Shared shared;   // of both hosts: what real programs would exchange out of band
+//   Shared shared;   // of both hosts: data that real programs would exchange out of band
 //   simulation.start(1, "server", [&](PciDevice& dev) {
 //     Host(dev, plan, want, kServer, 0, manager, shared).run();
 //   });
@@ -39,7 +39,7 @@ inline constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t
 inline constexpr uint64_t kSharedIova = uint64_t{1} << 46;
 inline constexpr uint64_t kSharedId = 4'000'000;  // wr_id of an SRQ's first receive
 inline constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
-inline constexpr Time kAfterwards = 5 * kUs;     // nothing may arrive in this time after the end
+inline constexpr Time kAfterwards = 5 * kUs;     // no completion may arrive this long after the end
 inline constexpr uint32_t kCplTimeout = 20'000;  // register cpl_timeout, device cycles: 62 us
 
 class Host;
@@ -56,13 +56,13 @@ struct Published {
   std::span<const uint8_t> memory{};  // its landing region while it exists
   uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
   std::vector<uint32_t> keys{};  // bound STags of its landing region
-  /// A loan as it was registered last: its key, and the address of the landing region's first byte.
+  /// A loan as last opened: its key, and the address of the landing region's first byte.
   struct Loan {
     uint32_t key = 0;
     uint64_t origin = 0;
   };
   std::vector<Loan> loans{};
-  uint32_t opened = 0;  // number of the last reg_mr that has completed
+  uint32_t opened = 0;  // number of the last reg_mr or bind_mw that has completed
 };
 
 struct Shared {
@@ -124,7 +124,7 @@ class Host {
     verbs::Pd pd;
     verbs::Mr source, unreadable;
     // Its SRQ, if lives use it. All receives are posted, except while a completion is handled. Each
-    // has `slot_bytes` of the region for its pieces, with bytes before and behind each.
+    // has `slot_bytes` of the region for its pieces, with a gap before and after each.
     Region shared{};
     verbs::Mr shared_mr{};
     verbs::Srq srq{};
@@ -181,7 +181,7 @@ class Host {
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
          cq_emptied = false;
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
-    std::optional<uint64_t> emptied{};  // such polls before it has drained
+    std::optional<uint64_t> emptied{};  // Host::emptied_ when the QP had drained
     std::vector<verbs::AsyncEvent> events{};
   };
   struct Expected {

@@ -164,8 +164,8 @@ Result<void> Host::drain(Lane& lane) {
     // Its requests are complete, or their flushes are not yet polled.
     if (lane.drained_at == 0) lane.drained_at = dev_.now();
     if (dev_.now() < lane.drained_at + kAfterwards) return {};
-    // No count tells how many receives of an SRQ are still to complete, and destroy() drops those
-    // that were not polled.
+    // The number of SRQ receives that are still to complete is unknown, and destroy() drops
+    // completions that were not polled. So wait for one more empty poll of all CQs.
     if (has_shared && !lane.emptied) lane.emptied = emptied_;
     if (has_shared && *lane.emptied == emptied_) return {};
   }
@@ -327,7 +327,7 @@ Result<void> Host::post(Lane& lane) {
   return {};
 }
 
-// False while an operation waits for one of the peer, or a reg_mr for the local_inv before it.
+// False while `op` waits for an operation of the peer, or a reg_mr for the local_inv before it.
 bool Host::may_post(const Lane& lane, const Operation& op) const {
   if (op.op == Op::kRegMr && lane.loans.at(op.loan - 1).is_closing) return false;
   if (op.after <= lane.arrived) return true;
@@ -411,7 +411,7 @@ Result<void> Host::post_one(Lane& lane, Kind kind, const SendWr& wr) {
 // the peer after a register read, whose reply proves that the device has received the doorbells.
 Result<void> Host::post_receives(Lane& lane) {
   const Life& life = *lane.life;
-  if (life.shares[side_]) {  // the SRQ has receives for the QP's credit
+  if (life.shares[side_]) {  // the SRQ holds receives for the QP's credit
     const uint64_t upto = lane.receives_done + plan_.credit(side_, lane.number);
     if (mine(lane).receives == upto) return {};
     (void)dev_.read64(0, spec::kCountItemsOffset);

@@ -217,17 +217,17 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
 }
 
 // Makes the loans of the remaining operations such that the plan can run.
-// - A loan that is closed, or does not hold the bytes, is not used, invalidated or returned. One
-//   that is open is not opened, except a returned window of type 1.
-// - An operation joins a group only if all that it waits for has a lower number than the group. So
-//   no two groups wait for each other.
+// - A loan that is closed, or does not cover the bytes, is not used, invalidated or returned. An
+//   open loan is not opened again, except a returned window of type 1.
+// - An operation joins a group only if every operation that it waits for has a lower number than
+//   the group. So no two groups wait for each other.
 // - The server may send nothing before the client's first message (RFC 5044 7.1.2). Until then no
 //   request of the client waits for one of the server.
 void Plan::mend() {
   struct State {
     bool is_open = false, is_returned = false;
-    uint32_t over = 0;             // the operation that has ended it
-    bool is_over_locally = false;  // that one is a local_inv
+    uint32_t over = 0;             // the operation that has ended the loan
+    bool is_over_locally = false;  // `over` is posted by the loan's owner
     const Operation* opened = nullptr;
   };
   std::array<std::array<std::array<State, kMostLoans>, kMaxQps>, 2> states{};

@@ -1,6 +1,6 @@
 // A random host program as plain data: settings, threads, queue pairs with their ends, operations,
-// and the memory that both hosts must hold at the end. The seed alone determines all of it, without
-// the driver or the device.
+// and the memory that both hosts must hold at the end. The seed determines all of it, without the
+// driver or the device.
 //
 //   Plan p = generate(7, 250, {.minimum = false});   // the same seed gives the same plan
 //   p.keep({3, 17});  p.simplify("mtu");             // shrinking calls these
@@ -13,7 +13,7 @@
 // Memory of a side: one `source` region, never written, and a `landing` region per QP.
 // - All regions of a side have pages of one size. If that is not 4 KiB, each region begins about 4
 //   KiB before the end of its first page, so it reaches into a second page.
-// - Each operation that writes has a part of a landing region of its own, so the final memory does
+// - Each operation that writes has a separate part of a landing region, so the final memory does
 //   not depend on timing.
 // - An operation reads from `source`, or from bytes that an earlier operation of the same QP wrote:
 //   the sink of a Read (with a fence between them), or the target of a Write (a Read is ordered
@@ -72,7 +72,7 @@ inline constexpr uint32_t kTagged = 14, kUntagged = 18;  // bytes of a DDP heade
 // peer that may be in flight, and the longest of them. The minimum build has few page-list entries.
 inline constexpr uint32_t kMostCredit = 8, kMostCreditMinimum = 3, kMostShared = 32 * 1024,
                           kMostSharedMinimum = kPage;
-// Receives that an SRQ has beside the credit of each QP: Sends behind an error may take them.
+// Receives that an SRQ has beside the credit of each QP: Sends after an error may take them.
 inline constexpr uint32_t kSharedExtra = 2;
 
 enum class Op : uint8_t {
@@ -149,8 +149,8 @@ struct Operation {
   // Of an atomic: the value that is added or swapped in, under `mask`. An Atomic Write stores
   // `data`.
   uint64_t data = 0, mask = 0, compare_mask = ~uint64_t{0};
-  // Carries Immediate Data, `data`. A Send with it is Immediate Data alone, without payload. A Write
-  // is followed by it. Each consumes a receive of the peer, and leaves its buffers alone.
+  // Carries Immediate Data, `data`. A Send with it is only Immediate Data, without payload; a Write
+  // is followed by it. Each consumes a receive of the peer, and does not write its buffers.
   bool immediate = false;
   // Bound STags of landing regions, counted from 1; 0: the STag of the region itself. `key` is of
   // the peer's region: a request uses it, a Send invalidates it. `sink_key` is the STag of a Read's
@@ -166,8 +166,8 @@ struct Operation {
   Piece range;
   bool is_own = false;
   bool unbinds = false;  // bind_mw of type 1: without bytes
-  // The peer's operation that must be over before this one is posted: reg_mr before a use, the Send
-  // that ends a loan before reg_mr or local_inv. mend() sets it.
+  // The peer's operation that must complete before this one is posted: the reg_mr or bind_mw of a
+  // loan before its use, the Send that ends a loan before the next operation on it. mend() sets it.
   uint32_t after = 0;
   bool masked = false;  // `mask` and `compare_mask` differ from those of the plain operation
   // CmpSwap: reference() chooses an operand that matches (else one that does not).
@@ -300,7 +300,7 @@ struct Life {
   // Busy abort: the percentage of its own requests that are posted before it.
   uint32_t after = 0;
   uint32_t length = 8;              // of the offending request
-  bool late = false;                // a Send is posted after all was flushed, and is flushed
+  bool late = false;                // a Send is posted after the flush, and is flushed too
   std::array<uint32_t, 2> spare{};  // receives that no message consumes
   std::array<uint32_t, 2> pd{}, cq{};
   std::array<Base, 2> base{};

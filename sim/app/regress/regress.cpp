@@ -107,8 +107,8 @@ size_t lines_of(const std::string& text) {
   return static_cast<size_t>(std::ranges::count(text, '\n'));
 }
 
-/// Writes NAME.plan, or NAME-2.plan, NAME-3.plan, ...: keeps the file of an earlier failure and a
-/// file that another run is writing now. Returns the line that names the file.
+/// Writes NAME.plan, or NAME-2.plan, NAME-3.plan, ...: does not overwrite the file of an earlier
+/// failure or a file that another run is writing. Returns the line that names the file.
 std::string write_plan(const std::string& name, const std::string& text) {
   std::string file = name + ".plan";
   for (unsigned k = 2; std::filesystem::exists(file) || !hold_name(file); ++k)

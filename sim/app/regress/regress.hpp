@@ -1,11 +1,11 @@
 // rnic-sim regress: random host programs (regress/plan.hpp) on a pairing of devices, in child
-// processes of a few hundred operations each. Counts what was drawn, and shrinks a plan that fails.
+// processes of a few hundred operations each. Counts the drawn classes, and shrinks failing plans.
 //
 //   RegressRequest r{.kind = {"rtl", "rtl"}, .ops = 2000, .seed = 7};
 //   return run_regression(r);   // exit status
 //
-// Child k uses the seed + k. One child can be run by a command of its own; so can a shrunk plan,
-// with --set keep=3,17 --set simple=mtu,push.
+// Child k uses the seed + k. The command can also run only one child, or, with --set keep=3,17
+// --set simple=mtu,push, a shrunk plan.
 #pragma once
 
 #include "regress/request.hpp"

@@ -17,7 +17,7 @@ struct RegressRequest {
   uint64_t ops = 2000, seed = 1;
   std::string keep, simple;     // of a shrunk plan
   Files files{};                // of other options
-  std::string pcap, tlp, wave;  // each of several children has its own, with its seed in the name
+  std::string pcap, tlp, wave;  // with several children, each adds its seed to the file name
   std::string json, junit;
   std::optional<Place> watch{};  // see RunRequest
   unsigned jobs = 1;             // simultaneous children
@@ -27,7 +27,7 @@ struct RegressRequest {
   double shrink_s = 120;          // wall time for shrinking
   uint64_t stop_us = 0;           // simulated; a plan that has not failed by then passes; 0: none
   uint64_t watchdog_us = 0;       // simulated; overrides the setting; 0: the setting
-  uint64_t coverage_from = 2000;  // a regression of so many operations must draw every class
+  uint64_t coverage_from = 2000;  // a regression of this many operations must draw every class
 };
 
 }  // namespace rnic::app

@@ -22,7 +22,7 @@ uint8_t pattern(uint32_t slot, size_t at) { return static_cast<uint8_t>(slot * 3
 
 }  // namespace
 
-// One piece to three, with a gap before, between and behind them.
+// One piece to three, with a gap before, between and after them.
 std::vector<Piece> Host::slot_pieces(const Domain& d, uint32_t slot) {
   const uint32_t count = 1 + slot % kMostPieces;
   std::vector<Piece> all;
@@ -57,7 +57,7 @@ Result<void> Host::open_srq(uint32_t number) {
   auto mr = open_region(d.pd, d.shared, kSharedIova, IBV_ACCESS_LOCAL_WRITE);
   if (!mr) return error_of(mr);
   d.shared_mr = std::move(*mr);
-  // Without a limit, with one that the first message meets, or with one that need not be met.
+  // No limit, a limit that the first message reaches, or one that may not be reached.
   const std::array<uint32_t, 3> limits = {0, d.slots, (d.slots + 1) / 2};
   const uint32_t limit = limits[(plan_.seed + number + thread_) % limits.size()];
   auto srq = d.pd.create_srq({.max_wr = d.slots, .max_sge = kMostPieces, .srq_limit = limit});
@@ -81,8 +81,8 @@ Result<void> Host::post_shared(Domain& d, uint32_t slot) {
   return {};
 }
 
-// Compares a receive with the message that took it, or (null) with none. If the message was cut
-// short, each byte is that of the message or the old one.
+// Compares a receive with the message that took it; with null, checks that it is unchanged. If the
+// message was cut short, each byte is the message's or the old one.
 Result<void> Host::check_slot(const Lane& lane, uint32_t slot, const Operation* op, bool is_cut) {
   const Domain& d = domain(lane);
   const auto bytes = d.shared.bytes().subspan(uint64_t{slot} * d.slot_bytes, d.slot_bytes);
@@ -135,7 +135,7 @@ Result<void> Host::take_shared(Lane& lane, const Wc& wc) {
                 op == nullptr ? "for no message" : "for " + op->describe(),
                 lane.receive_failed ? ", behind one that was flushed" : "", standing());
   const bool is_flushed = wc.status != IBV_WC_SUCCESS;
-  // A message behind an error is not placed.
+  // A message after an error is not placed.
   const Operation* const placed = is_flushed && !is_victim_of(lane) ? nullptr : op;
   if (auto r = check_slot(lane, slot, placed, is_flushed); !r) return r;
   if (is_flushed) {

@@ -212,8 +212,8 @@ bool Host::is_cut(const Lane& lane, bool receives) const {
   return lane.life->end == End::kAbort || (lane.life->who == side_) == receives;
 }
 
-// Posts requests that the driver must refuse without a trace: wrong flags, or a Flush on a stream
-// without it. After the QP has left RTS, the driver accepts the latter.
+// Posts requests that the driver must refuse without an effect: wrong flags, or a Flush on a stream
+// without it. Outside of RTS the driver would accept the latter.
 Result<void> Host::refuse(Lane& lane) {
   if (lane.qp.core()->state != IBV_QPS_RTS) return {};
   const bool is_on = lane.life->has_flush();
@@ -265,8 +265,8 @@ Result<void> Host::refuse(Lane& lane) {
   return {};
 }
 
-// An atomic request that would change its target if it were executed. With a wrong sink it is
-// executed, and leaves the value unchanged.
+// An atomic request that would change its target if it were executed. With a wrong sink the peer
+// executes it, so its operands leave the value unchanged.
 void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
   static constexpr uint64_t kValue = 0x1122334455667788;
   const Life& life = *lane.life;
@@ -288,14 +288,14 @@ void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
 }
 
 // Posts the request that ends the life, and requests after it that must not be executed. A Read is
-// the first of these: those after it complete in order, so none completes before the end is known.
+// the first of these: those after it retire in order, so none completes before the end is known.
 Result<void> Host::post_wrong(Lane& lane) {
   const Life& life = *lane.life;
   const Published& other = theirs(lane);
   const uint64_t target = plan_.iova(peer_, lane.number),
                  target_end = target + plan_.landing_bytes[peer_][lane.number];
   const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
-  // Bytes that no other such request uses.
+  // Source bytes that no other such request uses.
   const uint32_t own = (1 + lane.number * 2 + side_) * kPage;
   const uint32_t unread = plan_.landing_bytes[side_][lane.number] - kUnreadFromEnd;
   const bool is_read = (life.fault >= Fault::kReadKey && life.fault <= Fault::kReadWrap) ||

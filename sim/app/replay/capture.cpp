@@ -74,7 +74,7 @@ class Reader {
       conns_.push_back(std::move(c));
       return;
     }
-    // The newest one: a port may be reused.
+    // Search from the newest: a port may be reused.
     for (auto c = conns_.rbegin(); c != conns_.rend(); ++c) {
       for (const bool is_initiator : {true, false}) {
         Stream& s = c->side[is_initiator ? 0 : 1];

@@ -40,7 +40,8 @@ struct ListedReceive {
   std::optional<uint32_t> after;  // number of a unit; empty: posted before start-up
 };
 
-/// What our device does at the end of a connection. In an expectation an empty field is any value.
+/// The actions of our device at the end of a connection. An empty field of an expectation matches
+/// any value.
 struct Ending {
   enum class Kind : uint8_t { kTerminate, kClose, kNothing };
   Kind kind = Kind::kNothing;

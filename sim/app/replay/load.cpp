@@ -95,7 +95,7 @@ class Entry {
                             [&](const auto&, const std::string& what) { return wrong(what); });
   }
   const std::vector<Unknown>& unknown() const { return unknown_; }
-  /// True for a remark for readers, which is no unit on the wire.
+  /// True for a remark for readers, which is not a unit on the wire.
   bool is_remark() const {
     if (!json_.contains("kind") || !json_["kind"].is_string()) return false;
     const std::string kind = json_["kind"];

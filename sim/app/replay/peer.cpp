@@ -263,8 +263,8 @@ void ReplayPeer::take_fpdu(const sim::Record& r) {
   judge(std::move(e));
 }
 
-/// True for a Terminate that the listing expects and has no unit of. The peer's units that are not
-/// played yet are then not played: a device that has terminated its stream discards them.
+/// True for a Terminate that the listing expects but does not list as a unit. The peer's remaining
+/// units are then not played: a device that has terminated its stream discards them.
 bool ReplayPeer::is_expected_end(const Message& m) const {
   return !stopped_ && m.head.opcode == spec::RdmapOpcode::kTerminate && plan_->expect &&
          plan_->expect->kind == Ending::Kind::kTerminate &&

@@ -1,5 +1,5 @@
 // The other endpoint of a replay: a device without a host. It plays recorded bytes at the LLP port,
-// in the listing's order, and records what comes back.
+// in the listing's order, and records the device's units.
 //
 //   auto owned = std::make_unique<ReplayPeer>();
 //   ReplayPeer& peer = *owned;
@@ -44,7 +44,7 @@ class ReplayPeer final : public sim::Device {
   void hold(size_t step);
 
   size_t next() const { return next_; }
-  /// All was played, or the Terminate that the listing expects has come.
+  /// All steps were played, or the Terminate that the listing expects has arrived.
   bool done() const { return plan_ != nullptr && (is_ended_ || next_ == plan_->steps.size()); }
   bool stopped() const { return stopped_; }  ///< by a message that is not next in the listing
   bool closed() const { return closed_; }
@@ -54,7 +54,7 @@ class ReplayPeer final : public sim::Device {
   size_t beyond() const { return beyond_; }
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   uint64_t moved() const { return moved_; }
-  /// The device's Terminate, if one has come.
+  /// The device's Terminate, if one has arrived.
   std::optional<Ending> terminate() const;
 
   void attach(sim::DeviceEnv& env) override { env_ = &env; }

@@ -1,4 +1,4 @@
-// Regions of a plan, and what the listing does to them. See replay/plan_memory.hpp.
+// Regions of a plan, and the listing's writes to them. See replay/plan_memory.hpp.
 #include "replay/plan_memory.hpp"
 
 #include <fmt/format.h>
@@ -110,9 +110,9 @@ void regions_of_use(Plan& p) {
   }
 }
 
-/// Marks the regions whose STag a Send of the peer invalidates. A STag without a use gets a region of
-/// one byte. If our side of the listing ends with a Terminate, the recorded device may have refused
-/// one: then no region is made or marked, and our device refuses each.
+/// Marks the regions whose STag a Send of the peer invalidates. An STag without a use gets a region
+/// of one byte. If our side of the listing ends with a Terminate, the recorded device may have
+/// refused an invalidation: then no region is made or marked, and our device refuses each.
 void regions_of_invalidation(Plan& p) {
   const auto is_message = [](const Step& s) { return !s.is_mpa && !s.is_raw; };
   if (std::ranges::any_of(p.steps, [&](const Step& s) {
@@ -270,7 +270,7 @@ class Walk {
     return true;
   }
 
-  /// The device checks and places each segment on its own.
+  /// The device checks and places each segment separately.
   bool write(const Message& m) {
     for (const Bytes& fpdu : m.fpdus) {
       const Segment s = parse_fpdu(fpdu).value();

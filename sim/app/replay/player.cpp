@@ -19,8 +19,8 @@ constexpr uint8_t kUntouched = 0xee;
 constexpr uint64_t kMargin = 64;  // after each receive: must stay unchanged
 constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
 constexpr Time kLookAgain = 20 * kUs;
-// From the play of a unit to the post of a receive after it: the device has then taken the unit.
-// And from the post to the next unit: the device has then taken the receive.
+// Time from the play of a unit to the post of a receive after it, so that the device has taken the
+// unit; and from the post to the next unit, so that the device has taken the receive.
 constexpr Time kSettle = 20 * kUs;
 
 template <class T>
@@ -106,8 +106,8 @@ void ReplayPlayer::make_regions(PciDevice& dev, Context& context) {
   }
 }
 
-/// An STag of the peer that is of no region must not be one of ours by chance. If it is, it gets
-/// another key of the same slot.
+/// An STag of the peer that belongs to no region must not equal one of ours by chance. If it does,
+/// it gets another key of the same slot.
 void ReplayPlayer::keep_unlisted_unknown() {
   constexpr uint32_t kKey = 0xff;
   const auto is_ours = [&](uint32_t stag) {
@@ -134,7 +134,7 @@ void ReplayPlayer::post_receives(size_t step) {
   }
 }
 
-/// Posts the receives whose unit has been played, and lets the peer play on.
+/// Posts the receives whose unit has been played, then lets the peer continue.
 void ReplayPlayer::post_due_receives(Time now) {
   const auto& posts = plan_.posts;
   const bool is_last = receives_posted_ == posts.size();
@@ -225,8 +225,8 @@ bool ReplayPlayer::refused(bool by_us, const std::string& what, const std::strin
   return false;
 }
 
-/// True if the program has seen all that the peer sent before its next step: receives have
-/// completed, Reads are answered.
+/// True if all messages that the peer sent before its next step have taken effect: receives have
+/// completed, Reads have their responses.
 bool ReplayPlayer::caught_up() const {
   size_t receives = 0, reads = 0;
   for (size_t i = 0; i < peer_.next(); ++i) {
@@ -368,7 +368,7 @@ size_t ReplayPlayer::unanswered() const {
 }
 
 /// True if the responses that are not in the listing have arrived. Waiting for them detects a
-/// Terminate after its end.
+/// Terminate after the listing's end.
 bool ReplayPlayer::beyond() const { return peer_.beyond() >= plan_.answers_beyond; }
 
 void ReplayPlayer::exchange(PciDevice& dev) {

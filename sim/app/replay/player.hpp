@@ -78,7 +78,7 @@ class ReplayPlayer {
 
   size_t posted_ = 0;           // steps below this have been posted
   size_t receives_posted_ = 0;  // of Plan::posts
-  // When the next ones are posted; when the peer plays on after that. 0: not yet known.
+  // Time of the next post; time at which the peer then continues. 0: not yet known.
   Time post_at_ = 0, play_at_ = 0;
   // "Reads" are Reads and Flushes.
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;

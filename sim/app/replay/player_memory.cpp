@@ -1,4 +1,4 @@
-// What the device wrote, compared with the plan. See replay/player.hpp.
+// Compares the device's writes with the plan. See replay/player.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void ReplayPlayer::check_memory() {
         {fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum,
                      r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""),
          {}});
-    if (!peer_.done()) continue;  // `after` is valid only after all was played
+    if (!peer_.done()) continue;  // `after` is valid only after all steps were played
     ++checks_;
     const auto at = std::mismatch(r.after.begin(), r.after.end(), bytes.begin());
     if (at.first != r.after.end()) {

@@ -173,7 +173,7 @@ Outcome replay(const ReplayRequest& r) {
     }
   });
   const sim::RunResult result = simulation.run();
-  if (result.ok()) (void)rest_in_tandem(simulation, 1);  // failure() reports what is left over
+  if (result.ok()) (void)rest_in_tandem(simulation, 1);  // failure() reports items left over
 
   Outcome out;
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };

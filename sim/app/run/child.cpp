@@ -61,7 +61,7 @@ Outcome caught(const std::function<Outcome()>& body) {
 
 volatile std::sig_atomic_t came = 0;  // the signal that ends this process
 
-// The signal with which a parent asks its children to end. Its default action ends them.
+// The signal by which a parent requests its children to end. Its default action ends them.
 constexpr int kEndAsked = SIGUSR1;
 constexpr std::chrono::seconds kTimeToEnd{10};
 volatile std::sig_atomic_t end_asked = 0;

@@ -16,7 +16,7 @@ namespace rnic::app {
 nlohmann::ordered_json pcie_json(const sim::PcieCounters& counters);
 
 /// Adds "units": items, busy and stalled cycles of each unit of both devices. Reads them over PCIe,
-/// which takes simulated time; returns how that ended.
+/// which takes simulated time; returns the result of that simulation.
 sim::RunResult read_units(sim::Simulation& simulation, nlohmann::ordered_json& j);
 
 }  // namespace rnic::app

@@ -56,8 +56,8 @@ void check_files(Files others, const std::string& pcap, const std::string& tlp,
 std::string path_of(const std::string& path, const std::string& which,
                     const std::string& extension);
 
-/// `seed`: the run's. `observer`: receives the events of an RTL device; of a model only stream(). `wave`: see wave_window().
-/// Throws Usage.
+/// `seed`: the run's. `observer`: receives the events of an RTL device; of a model only stream().
+/// `wave`: see wave_window(). Throws Usage.
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
                                          uint64_t seed, const std::string& wave,
                                          sim::Observer* observer = nullptr);
@@ -65,8 +65,8 @@ std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, con
 /// Quiesces devices in tandem at the end of a run and checks that nothing is left over. Returns the
 /// errors, one per line.
 std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts = 2);
-/// What devices in tandem have followed and compared: {"client": {"commits": 7, "compared": {...},
-/// ...}}. Null if no device is in tandem.
+/// The counts of devices in tandem: {"client": {"commits": 7, "compared": {...}, ...}}. Null if no
+/// device is in tandem.
 nlohmann::ordered_json tandem_json(sim::Simulation& simulation);
 
 }  // namespace rnic::app

@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kBeforeNs = 2000, kBehindNs = 500;
 
-/// Returns name, or name-2, name-3, ...: keeps the waveforms of an earlier failure and those that
-/// another run is writing now.
+/// Returns name, or name-2, name-3, ..., so that the waveforms of an earlier failure and those that
+/// another run is writing are not overwritten.
 std::string free_name(const std::string& name, const std::array<std::string, 2>& kind) {
   for (unsigned k = 1;; ++k) {
     const std::string own = k == 1 ? name : fmt::format("{}-{}", name, k);

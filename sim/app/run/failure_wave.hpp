@@ -20,7 +20,7 @@ using Again = std::function<Outcome(const std::string& wave, const std::optional
 /// Returns a line "waveform: ..."; empty if no device is RTL.
 std::string failure_wave(const std::string& name, const std::array<std::string, 2>& kind,
                          const Outcome& failed, const Again& again);
-/// For a run. Also empty if the user has requested a waveform of their own, or `none`.
+/// For a run. Also empty if the user has given --wave, even as `none`.
 std::string failure_wave(const RunRequest& request, const Outcome& failed);
 
 }  // namespace rnic::app

@@ -1,4 +1,4 @@
-// The figures of a run: what its JSON says of the program, its rates and its latency.
+// The figures of a run in its JSON: the program, its rates and its latency.
 //
 //   add_figures(setup, ending, verdict, out.json);   // after judge()
 //   ... all else that the run does ...

@@ -10,8 +10,8 @@
 //   1. host: the host sees a write of its device at its next poll.
 //   2. pcie: the transfer time of a write, a completion or a doorbell. A read is one step, round
 //      trip.
-//   3. device: a device issues a write, a read or a frame because of the latest arrival before it.
-//      Receive WQEs, admin commands and receive doorbells cause nothing.
+//   3. device: the latest arrival before a write, read or frame of a device causes it. Receive
+//      WQEs, admin commands and receive doorbells are not causes.
 //   4. link: the transfer time of a frame. A frame that starts when the frame before it ends has
 //      waited for the wire: the walk continues with that earlier frame.
 #pragma once

@@ -36,8 +36,8 @@ constexpr Stage kStages[] = {{"qp", model::QpTiming{}.parse},       // qp_parse
                              {"tpt", 1},                            // a lookup per cycle
                              {"cq", model::CqTiming{}.occupancy}};  // table word
 
-/// Use of each unit: the share of the window in which its slowest stage was busy. Counters cover the
-/// whole run; the share of messages inside the window stands for the share of items.
+/// Use of each unit: the share of the window in which its slowest stage was busy. Counters cover
+/// the whole run, so the share of messages in the window is used as the share of items.
 std::map<std::string, double> unit_use(const Setup& s, const Verdict& v,
                                        const nlohmann::ordered_json& units) {
   uint64_t measured = 0, all = 0;

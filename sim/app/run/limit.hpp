@@ -1,4 +1,4 @@
-// The limit of a run, from what LimitWatch saw and the counters that software read.
+// The limit of a run, from the figures of LimitWatch and the counters that software reads.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -187,7 +187,7 @@ nlohmann::ordered_json LimitWatch::json(const Measured& m) const {
     windows.emplace_back(of + "atomics in order",
                          ratio(h.tags[static_cast<size_t>(model::Reader::kQn1)].mean(m.from, m.to),
                                static_cast<double>(m.qps)));
-    // Bytes that are on the wire, or whose credit is on its way back.
+    // Bytes in flight on the wire, and bytes whose credit is in flight back.
     const double rate = ratio(wire_.bytes[side].between(m.from, m.to), ps);
     windows.emplace_back(of + "LLP window",
                          ratio(rate * 2 * static_cast<double>(config_.link.link_delay_ns * kNs),

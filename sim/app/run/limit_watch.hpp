@@ -8,10 +8,10 @@
 //   limit.json({.from = start, .to = end, ...})   {"by": "client link", "use": 0.99, "next": ...}
 //
 // Three groups of resources:
-// 1. Rates: both directions of link and PCIe, the beats of host_if's read and write data, the threads
-//    of each host, the slowest stage of each unit. The use is the share of the capacity.
-// 2. Windows: read tags, payload buffer and SQ prefetch of the device, PCIe credits, the LLP's window, atomics in
-//    order. The use is the mean amount outstanding, as a share of the most.
+// 1. Rates: both directions of link and PCIe, the beats of host_if's read and write data, the
+//    threads of each host, the slowest stage of each unit. The use is the share of the capacity.
+// 2. Windows: read tags, payload buffer and SQ prefetch of the device, PCIe credits, the LLP's
+//    window, atomics in order. The use is the mean amount outstanding, as a share of the maximum.
 // 3. The program's own window: depth, rd_atomic or the device's sq_window; in a latency program one
 //    message at a time. A program keeps it full, so it limits whatever nothing else limits.
 //
@@ -74,8 +74,8 @@ class Level {
 class LimitWatch {
  public:
   static constexpr double kFull = 0.9;
-  /// Of atomics in order and of the SQ prefetch: only the reads are seen. The store and response of
-  /// an atomic, and the way of a WQE to its issue, are the rest.
+  /// kFull for atomics in order and for the SQ prefetch. Lower, because only their reads are
+  /// visible, not the store and response of an atomic, nor the time of a WQE until its issue.
   static constexpr double kFullOfReads = 0.7;
 
   struct Config {

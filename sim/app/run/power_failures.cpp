@@ -29,7 +29,7 @@ std::map<std::string, uint32_t> logs_of(std::span<const programs::Ack> acks) {
   return names;
 }
 
-/// What the recovery finds in a log.
+/// The records that the recovery finds in a log.
 struct Found {
   uint64_t there = 0;  // leading records that equal the appended ones
   uint64_t whole = 0;  // whole records, including those after the tail pointer
@@ -126,7 +126,7 @@ LogVerdict judge_log(std::span<const programs::Ack> acks, const sim::PmemImage& 
 void ResponseTimes::frame(Time at, const sim::Frame& frame) {
   if (frame.to != kClient || frame.from == kClient) return;
   const Time travel = link_.delay() + link_.duration(sim::frame_bytes(frame.data.size()));
-  const Time sent = at - travel + 1;  // a failure at this very instant may come first
+  const Time sent = at - travel + 1;  // a failure at this instant may come first
   arrivals_.push_back({at, arrivals_.empty() ? sent : std::max(arrivals_.back().sent, sent)});
 }
 

@@ -85,8 +85,8 @@ class ResponseTimes final : public sim::LinkTap {
   ResponseTimes(const sim::Link& link, Time host_latency)
       : link_(link), host_latency_(host_latency) {}
   void frame(Time at, const sim::Frame& frame) override;
-  /// The time for an acknowledgement at `acknowledged`; returns its argument if no frame came
-  /// before.
+  /// The time for an acknowledgement at `acknowledged`; returns its argument if no frame arrived
+  /// before it.
   Time of(Time acknowledged) const;
 
  private:

@@ -9,7 +9,8 @@
 namespace rnic::app {
 namespace {
 
-/// Reads the counters of each unit as software does, and adds who stalled whom and what limits the run.
+/// Reads the counters of each unit as software does, and adds the stalls between units and the
+/// limit of the run.
 void add_units(Setup& setup, const Verdict& verdict, Outcome& out) {
   if (const auto result = read_units(setup.simulation, out.json); !result.ok()) {
     out.failure += result.report + "\n";

@@ -1,4 +1,4 @@
-// What one run is asked to do, the checks before it starts, and the command that repeats it.
+// The request for one run, the checks before it starts, and the command that repeats it.
 //
 //   RunRequest r{.program = "write_lat", .kind = {"model", "rtl"}, .config = c, .seed = 7};
 //   check(r);   reproduce(r);   // "rnic-sim run write_lat --client model --server rtl --seed 7"

@@ -23,7 +23,7 @@ sim::SimulationConfig config_of(const RunRequest& r) {
           .seed = r.seed};
 }
 
-/// Starts the threads of both sides. Thread k of the client talks to thread k of the server.
+/// Starts the threads of both sides. Thread k of the client connects to thread k of the server.
 void start_programs(Setup& s) {
   for (uint32_t k = 0; k < s.params.threads; ++k) {
     for (const Side side : {kServer, kClient}) {
@@ -84,7 +84,7 @@ Ending simulate(Setup& setup, nlohmann::ordered_json& j) {
     if (at) e.power_failed_at = std::min(*at, e.power_failed_at.value_or(*at));
     if (const auto saved = simulation.save_pmem(side); !saved) throw Missing(saved.error().what);
   }
-  if (e.result.ok()) (void)rest_in_tandem(simulation);  // failure() reports what is left over
+  if (e.result.ok()) (void)rest_in_tandem(simulation);  // failure() reports items left over
   return e;
 }
 

@@ -47,8 +47,8 @@ struct Ending {
   double wall_s = 0;
 };
 
-/// Simulates until all programs have returned, then ends what outlives them: driver sessions,
-/// images of persistent memory, devices in tandem. Adds "power_failed_ns" and "power_held_ns".
+/// Simulates until all programs have returned. Then closes driver sessions and images of persistent
+/// memory, and quiesces devices in tandem. Adds "power_failed_ns" and "power_held_ns".
 /// Throws Missing if an image cannot be written.
 Ending simulate(Setup& setup, nlohmann::ordered_json& j);
 

@@ -32,7 +32,7 @@ class StreamRecord final : public sim::Observer {
   explicit StreamRecord(const base::Clock& clock, Time from = 0, Time to = UINT64_MAX,
                         size_t most = SIZE_MAX);
 
-  /// Sorts what was recorded. Call once, after the run.
+  /// Sorts the recorded items. Call once, after the run.
   void finish();
   const std::vector<Time>& times(size_t index) const { return times_[index]; }
   const std::vector<Time>& times(std::string_view stream) const { return times_[index_of(stream)]; }

@@ -7,8 +7,8 @@
 //   timeline.attach(simulation);   ...run...
 //   timeline.finish();   write_file("t.json", timeline.json());
 //
-// Memory is bounded: at most kMost events are kept. From the first that is not kept on, the
-// timeline ends (lost_from).
+// Memory is bounded: at most kMost events are kept. The timeline ends at the first event that is
+// not kept (lost_from).
 #pragma once
 
 #include <array>
@@ -56,7 +56,7 @@ class Timeline {
   sim::Observer& inside(Side side) { return inside_[side]; }
   /// Call once, after both hosts were added.
   void attach(sim::Simulation& simulation);
-  /// Adds what is known only at the end. Call once, after the run.
+  /// Adds the events that are known only at the end. Call once, after the run.
   void finish();
   std::string json() const { return trace_.json(); }
   size_t events() const { return trace_.size(); }

@@ -67,7 +67,7 @@ std::vector<Busy> merged(std::vector<Busy> all) {
 }
 
 /// From each arrival to the next departure. An item without a departure within `longest`, such as a
-/// dropped one, and a departure without an arrival take a cycle.
+/// dropped one, and a departure without an arrival last one cycle.
 std::vector<Busy> busy(const std::vector<Time>& in, const std::vector<Time>& out, Time cycle,
                        Time longest) {
   std::vector<Busy> all;

@@ -47,7 +47,7 @@ class TraceEvents {
   Time lost_from() const { return lost_from_; }
   /// Drops slices that begin at this time or later.
   void cut(Time lost_from) { lost_from_ = lost_from < lost_from_ ? lost_from : lost_from_; }
-  /// No more limit: for slices that are derived from records with a limit of their own.
+  /// Removes the limit: for slices that are derived from records with a separate limit.
   void lift() { most_ = SIZE_MAX; }
   size_t size() const { return count_; }
   std::string json() const;

@@ -136,7 +136,7 @@ void Judge::report_devices() {
   only_programs_ = v_.mismatches == 0 && !device_differs && ending_.result.failures.empty();
 }
 
-/// The setting that makes room for what an error of the driver says is used up.
+/// The setting that enlarges the resource that the driver's error reports as used up.
 std::string Judge::setting_of_room() const {
   struct Room {
     std::string_view words, setting;
@@ -154,7 +154,7 @@ std::string Judge::setting_of_room() const {
                      s_.config.side[first_side_]->host.arena_mib);
 }
 
-/// Throws Usage if the program failed because of what the settings ask for.
+/// Throws Usage if the settings, not a fault, made the program fail.
 void Judge::refuse_settings() const {
   if (!only_programs_) return;
   const std::string& program = s_.request.program;
@@ -188,13 +188,13 @@ void Judge::locate_failure() {
   s_.watches.add_last_write(out_.json, at);
 }
 
-/// Recovers the logs of durable_log from the durable bytes, and compares them with what the client
-/// was told.
+/// Recovers the logs of durable_log from the durable bytes, and compares them with the client's
+/// acknowledged appends.
 void Judge::judge_durable_log() {
   sim::Simulation& simulation = s_.simulation;
   const std::string& domain = s_.config.side[kServer]->host.domain;
   std::vector<programs::Ack> acks = client().acks;
-  if (const auto at = simulation.power_failed(kClient))  // threads may be ahead of it
+  if (const auto at = simulation.power_failed(kClient))  // threads run ahead of the simulation
     std::erase_if(acks, [&](const programs::Ack& a) { return a.at > *at; });
   const sim::PmemImage image = simulation.memory(kServer).pmem().image();
   const LogVerdict v = judge_log(acks, image);

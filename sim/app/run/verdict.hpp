@@ -1,4 +1,4 @@
-// The verdict on a simulated run: whether it failed, why, and what the user is told.
+// The verdict on a simulated run: whether it failed, why, and the messages for the user.
 //
 //   Verdict v = judge(setup, ending, out);   // fills out.status and out.failure
 #pragma once
@@ -21,8 +21,8 @@ struct Verdict {
 
 /// Sets `out.status` and adds a line to `out.failure` for each failure. Adds to the JSON
 /// "after_power_failure", the place of the failure ("failed_at_ns", "wrong", "written_at_ns"), and
-/// for durable_log "log" and "crash". Throws Usage where the settings, and no fault, have stopped
-/// the program.
+/// for durable_log "log" and "crash". Throws Usage if the settings, not a fault, made the program
+/// fail.
 Verdict judge(Setup& setup, const Ending& ending, Outcome& out);
 
 /// file_copy: the file at its destination.

@@ -1,4 +1,5 @@
-// The observers that a run has on request, and what they add to its JSON. None changes the run.
+// The observers that a run has on request, and the keys that they add to its JSON. None changes the
+// run.
 //
 //   Watches watches(request, config);
 //   simulation.add_host(make_device(..., watches.device(kClient)));   // both hosts

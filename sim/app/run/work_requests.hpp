@@ -4,16 +4,16 @@
 //
 // Identity of a message, in each view:
 // 1. Post: the doorbell's index. The WQEs up to it are read from the ring in host memory, where the
-//    driver has written them before the doorbell. The ring's place is in the command create_qp.
+//    driver has written them before the doorbell. create_qp names the ring's address.
 // 2. Doorbell at the device: the first one whose index is after the WQE.
-// 3. Wire: a send queue's WQEs leave in order, and each is one message. Hence the k-th request with
-//    the DDP Last flag on the QP's connection is of the k-th WQE. Responses and Terminates do not
-//    count. modify_qp names the connection.
+// 3. Wire: a send queue's WQEs are sent in order, and each is one message. Hence the k-th request
+//    with the DDP Last flag on the QP's connection is of the k-th WQE. Responses and Terminates do
+//    not count. modify_qp names the connection.
 // 4. Placement: a device places payload in the order in which it arrived, each byte once. Hence the
 //    message is placed by the write that brings the sum of placed bytes to the sum of bytes that
 //    had arrived with the message. (After a discarded segment the sums differ, until the end of the
 //    run; only these arrows are then wrong.)
-// 5. CQE: its index is the WQE's. A WQE without a CQE of its own ends with the next one.
+// 5. CQE: its index is the WQE's. An unsignalled WQE ends with the next CQE.
 #pragma once
 
 #include <array>

@@ -10,7 +10,6 @@
 namespace rnic::app {
 
 /// The write times of one byte, so that a failure finds the last write before its detection.
-/// detection.
 class WriteWatch final : public sim::PcieObserver {
  public:
   explicit WriteWatch(uint64_t bus) : bus_(bus) {}

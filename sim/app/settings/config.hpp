@@ -35,8 +35,8 @@ struct Setting {
   bool is_own() const { return origin > Origin::kPreset; }  // set by the user
   std::string group;  // platform, program, model, device, regress, search, crash
 };
-/// True if client.NAME and server.NAME exist. False for what both sides share: clock_mhz and the
-/// settings of a program, the link or the run.
+/// True if client.NAME and server.NAME exist. False for shared settings: clock_mhz and those of a
+/// program, the link or the run.
 bool is_one_sides(const Setting& s);
 
 class Config {
@@ -54,7 +54,7 @@ class Config {
            Origin origin = Origin::kCommand);  // NAME=VALUE
 
   sim::PlatformConfig platform(Side side) const;
-  sim::PlatformConfig platform() const;  // what both sides share: link, run
+  sim::PlatformConfig platform() const;  // shared by both sides: link, run
   /// With the defaults of this program, where other programs have other defaults.
   programs::Params params(const programs::Program* program = nullptr) const;
   spec::Sizes sizes(Side side) const;  // of a model; based on the build's

@@ -5,7 +5,7 @@
 
 namespace rnic::app {
 
-/// Wrong use: one line that says what is wrong and what to do. Exit status 2.
+/// Wrong use: one line that names the error and the remedy. Exit status 2.
 struct Usage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -18,8 +18,8 @@ struct JsonLines {
   std::map<std::string, size_t> key_lines;
   std::map<std::string, std::vector<size_t>> element_lines;
 };
-/// Throws Usage with place and reason if the text is not JSON, or if a key occurs twice; `wanted` is
-/// appended to the message.
+/// Throws Usage with place and reason if the text is not JSON, or if a key occurs twice; `wanted`
+/// is appended to the message.
 JsonLines read_json(const std::string& path, const std::string& wanted = "");
 
 }  // namespace rnic::app

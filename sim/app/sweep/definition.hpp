@@ -1,4 +1,5 @@
-// What a sweep runs: its dimensions, and the run of each point. Built from the options as typed.
+// The definition of a sweep: its dimensions, and the run of each point. Built from the options as
+// typed.
 //
 //   const Definition d(options);        // throws Usage: unknown names, wrong values
 //   d.grid().size();  app::run(d.request(3))

@@ -271,7 +271,7 @@ void Plot::heat() {
   const double low = least.value, range = most.value > low ? most.value - low : 1;
   drawing_.axes += x_.commands('x', Drawing::kHeatWidth) + by_.commands('y', Drawing::kHeight);
   drawing_.axes += palette_command();
-  // gnuplot takes the numbers of the colour bar for shorter than they are.
+  // gnuplot underestimates the width of the numbers at the colour bar.
   const size_t digits = std::max<size_t>(fmt::format("{:.0f}", most.value).size(), 4);
   drawing_.axes += fmt::format(
       "set cblabel {} offset 2\nset rmargin {}\nset cbrange [{:.10g}:{:.10g}]\n"
@@ -349,7 +349,7 @@ std::vector<double> quantiles(const std::string& cell) {
 
 void Plot::distributions() {
   constexpr double kManyTimes = 100;         // a linear axis would hide the short ones
-  std::vector<std::string> colours, dashes;  // what has each colour, each dash
+  std::vector<std::string> colours, dashes;  // entry of each colour, of each dash
   const auto place = [](std::vector<std::string>& all, const std::string& what) {
     const auto it = std::ranges::find(all, what);
     if (it != all.end()) return static_cast<size_t>(it - all.begin());
@@ -461,7 +461,7 @@ void Plot::times() {
   y_axis("time of a message, ns");
 }
 
-/// What all rows have in common.
+/// The values that all rows have in common.
 std::string Plot::title() const {
   std::set<std::string> programs, kinds;
   for (const CsvRow* row : rows_) {

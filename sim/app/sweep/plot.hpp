@@ -21,7 +21,7 @@
 
 namespace rnic::app::sweep {
 
-/// The SVG. Throws Missing if gnuplot is absent or fails, and if no row has what the plot draws.
+/// The SVG. Throws Missing if gnuplot is absent or fails, or if no row has the plotted columns.
 std::string draw(const Table& table, const PlotSpec& spec);
 
 }  // namespace rnic::app::sweep

@@ -117,7 +117,7 @@ std::string tick_commands(char name, const std::vector<Tick>& ticks, double pixe
   const auto meet = [&](const Tick& a, const Tick& b) {
     return (b.at - a.at) * pixels < (width(a) + width(b)) / 2;
   };
-  // Words that have no room beside each other are turned.
+  // Texts that do not fit side by side are rotated.
   const bool is_turned =
       name == 'x' && std::ranges::adjacent_find(ticks, meet) != ticks.end() &&
       !std::ranges::all_of(ticks, [](const Tick& t) { return are_numbers({t.text}); });

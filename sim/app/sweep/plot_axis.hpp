@@ -17,7 +17,7 @@ class Axis {
   enum class Kind { kNumbers, kCategories };
 
   Axis() = default;
-  /// Numbers are sorted; other values keep the order of the points. One value alone is a category.
+  /// Numbers are sorted; other values keep the order of the points. A single value is a category.
   Axis(const Table& table, const std::string& column, Kind wanted = Kind::kNumbers);
 
   const std::vector<std::string>& values() const { return values_; }

@@ -11,7 +11,7 @@
 namespace rnic::app::sweep {
 namespace {
 
-// Okabe and Ito's colours, without yellow. Readers with any colour vision can tell them apart.
+// Okabe and Ito's colours, without yellow: distinct for readers with any colour vision.
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                  "#56b4e9", "#e69f00", "#000000"};
 // Viridis, from low to high: its lightness grows evenly.

@@ -1,4 +1,4 @@
-// What a plot of a sweep shows: its kind and its columns. Chosen before the sweep runs.
+// The contents of a plot of a sweep: its kind and its columns. Chosen before the sweep runs.
 //
 //   const PlotSpec p = plot_spec(grid.dimensions(), {.x = "", .y = "gbps", .by = "qps"});
 #pragma once
@@ -37,7 +37,7 @@ struct PlotFigure {
   double scale = 1;                // from the cell to the axis
 };
 std::span<const PlotFigure> plot_figures();
-/// Lines that a reader can still tell apart.
+/// The number of lines that a reader can still distinguish.
 constexpr size_t kMostLines = 40, kMostDistributions = 12;
 /// True for a column of devices: client, server.
 bool is_device(std::string_view column);

@@ -20,8 +20,8 @@ class State {
  public:
   /// Opens or creates the file. `definition`: all that decides the points, compared as a whole.
   State(std::string path, const nlohmann::ordered_json& definition);
-  /// Calls `take` for each finished point of an earlier run. A last line that is not whole, as a
-  /// crash leaves it, is dropped.
+  /// Calls `take` for each finished point of an earlier run. Drops an incomplete last line, as a
+  /// crash leaves it.
   void each(const std::function<void(uint64_t, Outcome)>& take) const;
   /// Throws Missing if the disk is full.
   void add(uint64_t point, const Outcome& outcome);

@@ -193,7 +193,7 @@ int sweep_command(Options& o) {
                                     {"shard", fmt::format("{}/{}", shard.number, shard.of)},
                                     {"detailed", !o.json.empty()},
                                     {"build", build_id()}};
-  // The state stands beside a table that is a file; a device or a pipe has none.
+  // The state file is next to a table that is a file; a device or a pipe has none.
   const bool is_file = !std::filesystem::exists(o.csv) || std::filesystem::is_regular_file(o.csv);
   const std::string state_file = !typed.state.empty()                        ? typed.state
                                  : o.csv.empty() || o.csv == "-" || !is_file ? std::string()

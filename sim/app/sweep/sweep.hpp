@@ -1,5 +1,5 @@
-// `rnic-sim sweep`: one program at every combination of the values of its dimensions, as a table and
-// a plot. docs/simulator.md describes the command line.
+// `rnic-sim sweep`: one program at every combination of the values of its dimensions, as a table
+// and a plot. docs/simulator.md describes the command line.
 #pragma once
 
 #include "run/options.hpp"

@@ -1,4 +1,4 @@
-// The table of a sweep: one row per point, the content of --csv. Plots are drawn from it alone.
+// The table of a sweep: one row per point, the content of --csv. Plots are drawn only from it.
 //
 //   Table t(sweep_digest, grid);
 //   t.add(row_of(t, 3, grid, outcome));
