@@ -81,6 +81,7 @@ void DdpUnit::step_out() {
   is_final_ = true;
   auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
   is_final_ = false;
+  if (fetches) payload_taken_o();
   out_free_ = now + u_.timing.path.occupancy(length);
   if (ulpdu) {
     tx_meter_.item(u_.timing.path.beats(length));

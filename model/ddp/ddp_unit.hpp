@@ -24,6 +24,7 @@ class DdpUnit final : private Ddp::Out {
   Queue<spec::QpCtlDdp> control;
   Call<std::optional<spec::TxGrant>(const spec::TxWant&)> tx_want_o{u_.ports, "ddp.tx_want_o"};
   Output<PayloadFetch> payload_req_o{u_.ports, "ddp.payload_req_o"};
+  Call<void()> payload_taken_o{u_.ports, "ddp.payload_taken_o"};
   Output<TxUlpdu> tx_ulpdu_o{u_.ports, "ddp.tx_ulpdu_o"};
   Output<spec::TxFault> tx_fault_o{u_.ports, "ddp.tx_fault_o"};
   Output<spec::SqSlotFree> sq_slot_free_o{u_.ports, "ddp.sq_slot_free_o"};

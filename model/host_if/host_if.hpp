@@ -110,7 +110,8 @@ class HostIf {
   class Rd {
    public:
     Rd(HostIf& h, const spec::Sizes& sizes);
-    bool can_ask(Reader r) const { return jobs(r).size() < limit_[static_cast<size_t>(r)]; }
+    /// Payload: when each packet before has issued its reads (host_if_gather opens one at a time).
+    bool can_ask(Reader r) const;
     void ask(Reader r, const MemRead& read);
     void ask(PayloadFetch fetch);
     /// Whether this client has a request that can be sent: a tag and buffer space are free. next()
@@ -158,6 +159,7 @@ class HostIf {
       uint8_t age = 0;    // walks since the tag was opened, or held
       TagState state = TagState::kFree;
       bool busy = false;  // piece() has not processed its end
+      bool ends = false;  // it is the last of its packet
       bool is_given = false;
     };
     void set(uint8_t tag, TagState state);

@@ -48,6 +48,12 @@ void HostIf::Rd::ask(PayloadFetch f) {
   jobs(Reader::kPayload).push(std::move(j));
 }
 
+bool HostIf::Rd::can_ask(Reader r) const {
+  const auto c = static_cast<size_t>(r);
+  if (r == Reader::kPayload) return issue_[c] - head_[c] == jobs(r).size();
+  return jobs(r).size() < limit_[c];
+}
+
 /// A read with a watermark is sent after the placements that it must see.
 bool HostIf::Rd::placed(uint64_t watermark) const { return h_.placed_ >= watermark; }
 
@@ -91,6 +97,7 @@ ReadTlp HostIf::Rd::next(Reader r) {
   set(tag, TagState::kOpen);
   ++j.open;
   j.issued += length;
+  tags_[tag].ends = j.issued == j.total;
   j.extent_offset += length;
   if (j.extent_offset == e.length) {
     ++j.extent;
@@ -178,10 +185,14 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   }
 }
 
-// Tags return in the order of use (host_if_gather: tail_q). A held tag returns when it is free.
+// Tags return in the order of use, the last tag of a packet when the packet is taken
+// (host_if_gather: tail_q, verdict_ready). A held tag returns when it is free.
 void HostIf::Rd::give_back(size_t reader) {
   Ring<uint8_t>& given = given_[reader];
   while (!given.empty() && !tags_[given.front()].busy) {
+    const Tag& t = tags_[given.front()];
+    const bool is_taken = static_cast<int32_t>(t.serial - head_[reader]) < 0;
+    if (t.ends && !is_taken) return;
     const uint8_t tag = given.pop();
     tags_[tag].is_given = false;
     if (tags_[tag].state == TagState::kFree) free_tags_[reader].push(tag);
@@ -197,6 +208,7 @@ bool HostIf::Rd::whole(Reader r) const {
 PayloadData HostIf::Rd::take(Reader r) {
   Job j = jobs(r).pop();
   ++head_[static_cast<size_t>(r)];
+  give_back(static_cast<size_t>(r));
   if (j.reserved) space_ += beats(j.total);
   if (r == Reader::kPayload) {
     for (const spec::Extent& e : j.extents.all()) h_.out_.retired({e.epoch});

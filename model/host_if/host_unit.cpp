@@ -109,6 +109,8 @@ void HostUnit::send_reads() {
     } else {
       give(r, now);  // refused
     }
+    if (!payload_req.empty() && host_.rd.can_ask(Reader::kPayload))
+      rd_.wake(std::max(rd_free_, payload_req.visible_at()));
     for (size_t next = 0; next < kReaders; ++next) {
       if (host_.rd.has_next(static_cast<Reader>(next))) return rd_.wake(rd_free_);
     }
@@ -158,6 +160,7 @@ void HostUnit::step_tags() {
 /// Delivers complete packets to a client, in its order. The last beat arrived in cycle whole_at.
 void HostUnit::give(Reader r, Cycle whole_at) {
   while (host_.rd.whole(r)) {
+    if (r == Reader::kPayload && payload_is_full()) return;
     PayloadData d = host_.rd.take(r);
     if (r != Reader::kPayload)  // a long payload is released while its later pieces arrive
       rd_meter_.busy(u_.timing.path.beats(d.data.size()));
@@ -178,6 +181,7 @@ void HostUnit::give(Reader r, Cycle whole_at) {
         break;
       case Reader::kPayload:
         u_.pass(Stream::kPayloadHdr, at - kAhead);
+        payload_.push({at, u_.timing.path.beats(d.data.size())});
         payload_o.push(std::move(d), at);
         break;
       case Reader::kQn1:
@@ -193,6 +197,28 @@ void HostUnit::give(Reader r, Cycle whole_at) {
                          !sq_rd_req.empty() || !rq_rd_req.empty() || !admin_rd_req.empty();
     if (waiting) rd_.wake(u_.now() + 1);  // room for one more request
   }
+}
+
+constexpr Cycle kToBeat = 3;  // a whole packet to its first beat: host_if_release
+
+/// Packets wait for ddp: two that are whole (host_if_gather: u_verdicts) keep their tags and their
+/// space; host_if_release has room for 4 beats more.
+bool HostUnit::payload_is_full() const {
+  constexpr Cycle kPackets = 2, kBeats = 4;
+  Cycle packets = 0, beats = 0;
+  for (uint32_t i = 0; i < payload_.size() && payload_[i].at <= u_.now() + kToBeat; ++i) {
+    ++packets;
+    beats += payload_[i].beats;
+    if (packets >= kPackets && beats >= kBeats) return true;
+  }
+  return false;
+}
+
+void HostUnit::payload_taken() {
+  payload_.pop();
+  const HostTiming& t = u_.timing.host;
+  give(Reader::kPayload, u_.now() + kToBeat - t.rd_reorder - t.rd_release);
+  if (host_.rd.has_next(Reader::kPayload)) rd_.wake(u_.now() + 1);
 }
 
 // --- writes

@@ -77,6 +77,8 @@ class HostUnit final : private HostIf::Out {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }
   uint64_t placed() const { return host_.placed(); }
+  /// ddp has taken the oldest packet of payload.
+  void payload_taken();
   spec::UnitCount count() const;
   std::string waiting_for() const;
 
@@ -95,6 +97,7 @@ class HostUnit final : private HostIf::Out {
   void watch_tags();
   void step_wr();
   void give(Reader r, Cycle whole_at);
+  bool payload_is_full() const;
   bool put_next(Writer w);
   std::array<uint64_t, kWriters> accepted() const;
   void qp_doorbell(const spec::QpDoorbell& db) override;
@@ -126,6 +129,10 @@ class HostUnit final : private HostIf::Out {
   Cycle tags_at_ = kNever;  // cycle of the next walk over the tags
   Cycle in_free_ = 0;       // dma_rd_rsp: one beat per cycle
   Ring<ReadPiece> pieces_;
+  struct Packet {
+    Cycle at = 0, beats = 0;
+  };
+  Ring<Packet> payload_;  // that ddp has not taken
   uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
   bool writing_ = false, interrupts_ = false;

@@ -81,6 +81,7 @@ void Rnic::connect() {
   // ddp
   ddp_.tx_want_o.to<&LlpUnit::grant>(llp_);
   ddp_.payload_req_o.to(host_.payload_req);
+  ddp_.payload_taken_o.to<&HostUnit::payload_taken>(host_);
   ddp_.tx_ulpdu_o.to<&MpaUnit::push_tx>(mpa_, mpa_.tx_ulpdu);
   ddp_.tx_fault_o.to(rdmap_.control);
   ddp_.sq_slot_free_o.to<&QpUnit::sq_slot_free>(qp_);

@@ -135,6 +135,7 @@ module tpt_flight #(
 
   // --- the epoch
   logic turn, turn_due_q, current_q, before_q;   // what was judged is the current epoch, the one before
+  logic old_empty_q;
   // A note that the queue holds but does not show yet (build `stall`) may be drained, too.
   assign turn = turn_due_q && old_empty && !hold_i && !ripe && (note_valid || notes == '0);
   always_ff @(posedge clk_i) begin
@@ -151,16 +152,18 @@ module tpt_flight #(
       else if (turn) turn_due_q <= 1'b0;
     end
   end
-  // Compared with the epoch of the next cycle. Compared in the cycle of their use, the 16 bits are
-  // the longest path of the chip.
+  // Compared with the epoch of the next cycle. Compared in the cycle of their use, the 16 bits and
+  // the counters are the longest path of the chip.
   always_ff @(posedge clk_i) begin
     if (judge_i) begin
       current_q <= closed_i == (turn ? epoch_q + EpochW'(1) : epoch_q);
       before_q  <= closed_i == (turn ? epoch_q : epoch_q - EpochW'(1));
     end
+    // Once empty, the previous epoch stays so until the epoch turns: no lookup enters it.
+    old_empty_q <= rst_ni && old_empty && !turn;
   end
   assign current_o = current_q;
-  assign drained_o = !current_q && (!before_q || old_empty);
+  assign drained_o = !current_q && (!before_q || old_empty_q);
 
   // A lookup of the previous epoch may appear once more after a turn: it read its entry in the
   // turn's own cycle. One that comes later was not counted in time.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/bytes.hpp"
+#include "base/clock.hpp"
 #include "gen/regs.hpp"
 #include "world.hpp"
 
@@ -11,8 +12,9 @@ namespace {
 
 using namespace verbs;
 
-constexpr uint32_t kInline = 64;             // with the header two units, 32 bytes in the second
-constexpr Time kShortest = 512 * kUs / 320;  // minimum time that host_if keeps a half, at 320 MHz
+constexpr uint32_t kInline = 64;  // with the header two units, 32 bytes in the second
+constexpr auto kShortest =
+    static_cast<Time>(512 * base::kPsPerCycle);  // minimum time that host_if keeps a half
 
 class PushLife : public testing::TestWithParam<Kinds> {
  protected:
