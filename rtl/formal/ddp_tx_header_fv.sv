@@ -1,14 +1,10 @@
-// ddp_tx_header_fv: proof of ddp_tx_header, minimum build. No Flush Response is sent before its
-// read-back has returned.
+// ddp_tx_header_fv: proof of ddp_tx_header, minimum build. No Flush Response leaves before its read-back has returned.
 //
-// In the leaf, under FORMAL, by induction, for the order at the head of its queue:
-// - A Flush Response (KindProbe) is sent, and its slot freed, only with the good payload header of
-//   its read-back.
-// - Its one beat needs the beat that was read back.
-// - A response without payload (KindNone) is judged only when its watermark is reached.
-// The proofs of stream_fifo and header_put show that orders, moves and beats keep their order. At
-// the ports: ddp_tx_header_ports_fv. The environment sends no inline bytes and only lengths of 1,
-// because no length decides when a segment is sent.
+// In the leaf, under FORMAL, by induction, for the order at the head of its queue: a Flush Response (KindProbe) is sent,
+// and its slot freed, only with the good payload header of its read-back; its one beat needs the beat that was read
+// back; a response without payload (KindNone) is judged only when its watermark is reached.
+// That orders, moves and beats keep their order inside is proved of stream_fifo and header_put. At the ports:
+// ddp_tx_header_ports_fv. The environment: no inline bytes, all lengths 1 (no length decides when a segment leaves).
 // proof: assertions=135 bounded=8 induction=3 cover=10
 // files: ../gen/rnic_pkg.sv ../ddp/ddp_tx_header.sv
 // proved by themselves: header_put header_take lane_shift stream_reg ddp_tx_header/AheadInRange_A ddp_tx_header/PayloadLength_A

@@ -1,11 +1,9 @@
-// ddp_tx_header_ports_fv: bounded proof of ddp_tx_header at its ports, minimum build. No Flush
-// Response is sent early.
+// ddp_tx_header_ports_fv: ddp_tx_header seen from outside, minimum build, bounded. No Flush Response leaves early.
 //
-// The proof follows any one Flush Response (KindProbe), among any orders, good and bad payloads,
-// and starts of QPs. When its segment is finished (gone_o), its own payload header and its own
-// packet were accepted, counted over all segments ahead of it that fetch. It is sent (sent_o) only
-// if that header was good. Bounded only: an induction would need the kinds that wait in the leaf's
-// queues. By induction, for the order at their head: ddp_tx_header_fv.
+// Any one Flush Response (KindProbe) is followed, among any orders, payloads good and bad, starts of QPs. When its
+// segment is finished (gone_o), its own payload header and its own packet have been taken, counted over all segments
+// ahead of it that fetch; it is sent (sent_o) only if that header was good. Bounded only: an induction would need to know
+// what kinds wait in the leaf's queues. By induction, for the order at their head: ddp_tx_header_fv.
 // proof: assertions=3 bounded=12 induction=0 cover=12
 // files: ../gen/rnic_pkg.sv ../ddp/ddp_tx_header.sv
 // proved by themselves: header_put header_take lane_shift stream_reg stream_fifo ram_1r1w ddp_tx_header/
@@ -68,8 +66,7 @@ module ddp_tx_header_ports_fv (
   `RNIC_ASSUME_STREAM(hdr_valid_i, hdr_ready, hdr)
   `RNIC_ASSUME_STREAM(beat_valid_i, beat_ready, beat)
 
-  // Of the Flush Response that is followed: segments ahead of it, and of those that fetch, how many
-  // headers and packets have not come.
+  // One Flush Response is followed: segments ahead of it, and fetched ones whose header, whose packet is to come.
   logic       fetches, follow, followed_q, is_hdr, is_packet, hdr_taken_q, hdr_good_q, packet_taken_q;
   logic [3:0] ahead_q, hdrs_q, packets_q, hdr_ahead_q, packet_ahead_q;   // hdrs, packets: still owed
   assign fetches   = order_valid_i && order_kind_i != KindNone;

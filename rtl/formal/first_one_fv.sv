@@ -1,5 +1,4 @@
-// first_one_fv: proof of first_one with 1, 5 and 37 requests. The bit shown is a request, and no
-// request lies below it.
+// first_one_fv: proof of first_one with 1, 5 and 37 requests. The bit shown is a request, and none lies below it.
 //
 // proof: assertions=9 bounded=4 induction=2 cover=4
 `include "rnic_assert.svh"

@@ -1,9 +1,8 @@
-// header_put_fv: bounded proof of header_put with beats of 4 bytes. The output packet is the n
-// header bytes and then the input packet, dense, with its error; no packet is lost, invented or
-// reordered.
+// header_put_fv: bounded proof of header_put with beats of 4 bytes. What leaves is the n bytes and then what came,
+// dense, with its error; no packet is lost, invented or reordered.
 //
-// Each input byte encodes its position: {packet number modulo 2, header?, offset}. The proof
-// follows any one packet. Bounded only, as header_take_fv.
+// Each byte that goes in says where it stands: {packet number modulo 2, header?, offset}. One packet, any one, is
+// followed. Bounded only, as header_take_fv.
 // proved by themselves: stream_fifo stream_reg lane_shift
 // proof: assertions=8 bounded=11 induction=0 cover=14
 `include "rnic_assert.svh"

@@ -1,11 +1,9 @@
-// header_take_fv: bounded proof of header_take with beats of 4 bytes. The output packet is the
-// input packet without its first n bytes, dense, with its error; no packet is lost, invented or
-// reordered.
+// header_take_fv: bounded proof of header_take with beats of 4 bytes. What leaves is what came, without its first n
+// bytes, dense, with its error; no packet is lost, invented or reordered.
 //
-// Each input byte encodes its position: {packet number modulo 4, offset}. The proof follows any one
-// packet: its length, its cut, its error. Bounded only: an induction would need the contents of
-// every stage inside (stream_fifo, stream_reg and lane_shift are proved by themselves). The cell's
-// benches run it at 64 bytes.
+// Each byte that goes in says where it stands: {packet number modulo 4, offset}. One packet, any one, is followed: its
+// length, its cut, its error. Bounded only: an induction would need the contents of every stage below (stream_fifo,
+// stream_reg and lane_shift are proved by themselves). The cell's benches run it at 64 bytes.
 // proved by themselves: stream_fifo stream_reg lane_shift
 // proof: assertions=10 bounded=12 induction=0 cover=14
 `include "rnic_assert.svh"
@@ -43,7 +41,7 @@ module header_take_fv (
     for (int unsigned i = 0; i < 4; i++) data_i[8*i +: 8] = {in_packet_q[1:0], in_offset_q + 6'(i)};
   end
 
-  // The environment: stable offers, dense packets, a cut for each accepted head.
+  // The environment: stable offers, dense packets, a cut for each head that was taken.
   `RNIC_ASSUME_STREAM(valid_i, ready_o, {last_i, error_i, keep_i})
   `RNIC_ASSUME_STREAM(cut_valid_i, cut_ready_o, cut_bytes_i)
   `RNIC_ASSUME(!valid_i || (last_i ? keep_i <= 3'd4 && (keep_i != 3'd0 || in_offset_q == 6'd0) : keep_i == 3'd4))

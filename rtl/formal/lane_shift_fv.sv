@@ -1,7 +1,7 @@
-// lane_shift_fv: proof of lane_shift with words of 8 lanes: each word leaves once, in order, its
-// lanes moved up and around by its shift, with its side word.
+// lane_shift_fv: proof of lane_shift with words of 8 lanes: each word leaves once, in order, its lanes moved up and
+// around by its shift, with its side word.
 //
-// Under FORMAL, the cell keeps a copy of each stage's input word, with its sequence number.
+// What was given stands beside each stage, under FORMAL in the cell, with its number.
 // proof: assertions=8 bounded=4 induction=2 cover=8
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"

@@ -1,7 +1,7 @@
 // packet_arb_fv: proof of packet_arb with 3 sources. As stream_arb; and packets are never mixed.
 //
-// Fairness (a waiting source is passed by the open packet and at most N-1 more packets of others)
-// and the open packet are checked in the cell, under FORMAL.
+// Fairness (packets of others that pass a waiting source: the one under way and N-1 more) and the open packet are in the
+// cell, under FORMAL.
 // proof: assertions=11 bounded=16 induction=4 cover=12
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"

@@ -1,9 +1,7 @@
-// packet_fifo_fv: proof of packet_fifo at depths 3 and 4. Good packets come out whole and in order,
-// others never.
+// packet_fifo_fv: proof of packet_fifo at depths 3 and 4. Good packets come out whole and in order, others never.
 //
-// The cell follows one beat, under FORMAL: 19 assertions per instance, including those of the
-// memory. Here: the beats that leave are those of committed packets, counted; a full store never
-// deadlocks.
+// The beat that is followed through the cell is in the cell, under FORMAL; 19 assertions an instance, the memory's
+// included. Here: beats that leave are those of committed packets, counted; a full store is never a dead end.
 // proof: assertions=42 bounded=14 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
@@ -27,7 +25,7 @@ module packet_fifo_fv (
     .last_o(last_4), .data_o(data_4), .commit_o(commit_4), .drop_o(drop_4), .count_o(count_4)
   );
 
-  // The input of dut_4: the length of its packet so far. Every packet gets one verdict.
+  // The input of the deeper one, packet by packet: its length so far; and every packet gets one verdict.
   logic [3:0] length_q;
   logic       push_4;
 

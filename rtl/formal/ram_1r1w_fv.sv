@@ -1,5 +1,5 @@
-// ram_1r1w_fv: proof of ram_1r1w with 5 words: any one word is what was written there last. A read
-// returns the word from before a write in the same cycle, and rdata_o keeps it until the next read.
+// ram_1r1w_fv: proof of ram_1r1w with 5 words: any one word is what was written there last, a read shows the word of
+// before, and it stays until the next read.
 //
 // proof: assertions=4 bounded=12 induction=2 cover=8
 `include "rnic_assert.svh"

@@ -9,8 +9,8 @@
 //   operations on one QP follow each other.
 //
 // A QP has one request in rdmap_atomic and unit atomic, and rdmap_resp hands out its next head only
-// after the response before it. With that (argued, not proved here) no Atomic Write is stored
-// before an earlier request of QN 1 of its QP has succeeded.
+// after the response before it. With that (argued, not proved here) no Atomic Write is stored before
+// an earlier request of QN 1 of its QP has succeeded.
 //
 // Assumed: QPNs are in range, the queues have room, a QP has one request. RingRoom_A, DeadRoom_A,
 // InRoom_A, ResultRoom_A, OnePerQp_A and BusyAnswered_A check the last two in each simulation. They

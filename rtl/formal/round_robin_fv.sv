@@ -1,5 +1,5 @@
-// round_robin_fv: proof of round_robin with 1, 5 and 8 requests. The picked index has a request,
-// and no other request is nearer to the start, counted upwards and around.
+// round_robin_fv: proof of round_robin with 1, 5 and 8 requests. Who is picked asks, and nobody who asks is nearer to the
+// start, counted upwards and around.
 //
 // proof: assertions=8 bounded=4 induction=2 cover=4
 `include "rnic_assert.svh"
@@ -30,7 +30,7 @@ module round_robin_fv (
 
   `RNIC_ASSUME(start_5 < 3'd5)
 
-  (* anyconst *) logic [2:0] other;   // any other index with a request
+  (* anyconst *) logic [2:0] other;   // any one who asks, too
   logic [3:0] to_index_5, to_other_5;
   logic [2:0] to_index_8, to_other_8;
 

@@ -1,8 +1,6 @@
-// stream_arb_fv: proof of stream_arb with 3 sources. One grant, to a source that is valid, with its
-// word; the grant is kept until accepted; fair.
+// stream_arb_fv: proof of stream_arb with 3 sources. One grant, to one who asks, with its word; kept; fair.
 //
-// Fairness (at most N-1 words of others pass a waiting source) is checked in the cell, under
-// FORMAL.
+// Fairness (at most N-1 words of others pass a waiting source) is in the cell, under FORMAL.
 // proof: assertions=8 bounded=16 induction=4 cover=12
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"

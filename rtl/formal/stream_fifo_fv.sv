@@ -1,7 +1,6 @@
-// stream_fifo_fv: proof of stream_fifo in flip-flops, at depths 1, 2 and 5. No word is lost,
-// changed or reordered.
+// stream_fifo_fv: proof of stream_fifo in flip-flops, at depths 1, 2 and 5. Nothing lost, changed or reordered.
 //
-// The cell follows one word, under FORMAL: 9 assertions per instance.
+// The word that is followed through the cell is in the cell, under FORMAL; 9 assertions an instance.
 // proof: assertions=30 bounded=16 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"

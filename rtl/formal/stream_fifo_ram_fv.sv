@@ -1,8 +1,6 @@
-// stream_fifo_ram_fv: proof of stream_fifo's block memory form, at depths 3 and 4. No word is lost,
-// changed or reordered.
+// stream_fifo_ram_fv: proof of stream_fifo's block memory form, at depths 3 and 4. Nothing lost, changed or reordered.
 //
-// The cell follows one word, under FORMAL: 11 assertions per instance, including those of the
-// memory.
+// The word that is followed through the cell is in the cell, under FORMAL; 11 assertions an instance, the memory's included.
 // proof: assertions=24 bounded=16 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"

@@ -1,5 +1,5 @@
-// unit_counter_fv: proof of unit_counter: 0 after reset, and each cycle's items, busy and stalled
-// are added once, two cycles later.
+// unit_counter_fv: proof of unit_counter: 0 after reset, and each cycle's items, busy and stalled are added once, two
+// cycles later.
 //
 // proof: assertions=2 bounded=12 induction=4 cover=12
 `include "rnic_assert.svh"
