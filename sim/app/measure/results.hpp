@@ -80,6 +80,9 @@ double number(const nlohmann::ordered_json& run, const char* key);
 /// The streams that wait most, in decreasing order; at most `most`.
 std::string waiting(const nlohmann::ordered_json& streams, size_t most);
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
+/// Cycles of the device in `ns` at the nominal clock.
+double cycles(double ns);
+std::string one_digit(double x);  // after the point
 
 /// A program on RTL devices and on models.
 struct TimingCase {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/clock.hpp"
 #include "durable_log.hpp"
 #include "link/wire_limit.hpp"
 #include "measure/results.hpp"
@@ -16,8 +14,6 @@ namespace {
 
 double latency_of(const nlohmann::ordered_json& run) { return number(run["latency_ns"], "avg"); }
 double device_of(const nlohmann::ordered_json& run) { return number(run["path"], "device_ns"); }
-double cycles(double ns) { return ns * 1000 / base::kPsPerCycle; }
-std::string one_digit(double x) { return fmt::format("{:.1f}", x); }
 std::string millions(double rate) { return fmt::format("{:.3f}", rate / 1e6); }
 
 }  // namespace

@@ -7,10 +7,11 @@
 #include "measure/results.hpp"
 
 namespace rnic::app {
-namespace {
 
 double cycles(double ns) { return ns * 1000 / base::kPsPerCycle; }
 std::string one_digit(double x) { return fmt::format("{:.1f}", x); }
+
+namespace {
 
 /// The steps of a path, one per row, with their running sum; next to them the model's steps.
 std::string path_table(const nlohmann::ordered_json& rtl, const nlohmann::ordered_json& model) {
