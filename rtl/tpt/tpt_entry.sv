@@ -17,8 +17,8 @@
 //     and in the next. So no lookup is uncounted in any cycle.
 // Latency: 5 cycles. Throughput: one lookup per cycle.
 // Back-pressure: never stalled: the requester has reserved room for the response.
-// Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench:
-// tb/tpt/tpt_test.cpp
+// Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result).
+// Bench: tb/tpt/tpt_test.cpp. Proof: rtl/formal/tpt_entry_fv.sv.
 `include "rnic_words.svh"
 
 module tpt_entry #(
@@ -65,6 +65,12 @@ module tpt_entry #(
   input  logic        we_i,
   input  logic [SlotW-1:0]  waddr_i,
   input  logic [EntryW-1:0] wdata_i
+`ifdef FORMAL
+  ,
+  // for the proof: the slot that is read, and its word in place of the table's
+  output logic [SlotW-1:0]  f_slot_o,
+  input  logic [EntryW-1:0] f_entry_i
+`endif
 );
   // --- 1, 2: STag to its slot
   logic [2:0]  valid_q;
@@ -97,9 +103,14 @@ module tpt_entry #(
   logic [EntryW-1:0] entry;
   logic              epoch_q;
   logic [SlotW-1:0]  slot_q;
+`ifdef FORMAL
+  assign f_slot_o = place[SlotW-1:0];
+  assign entry    = f_entry_i;
+`else
   ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumStags)) u_table (
     .clk_i, .rst_ni, .we_i, .waddr_i, .wdata_i, .re_i(valid_q[1]), .raddr_i(place[SlotW-1:0]), .rdata_o(entry)
   );
+`endif
   always_ff @(posedge clk_i) begin
     epoch_q <= epoch_i;
     slot_q  <= place[SlotW-1:0];
