@@ -246,6 +246,18 @@ TEST_P(ReplayMemory, AForeignListingPlaysWithItsRegions) {
   expect_good(s.play(GetParam(), "siw"));
 }
 
+/// The listing that docs/simulator.md shows.
+TEST_P(ReplayMemory, TheListingOfARevokedKeyPlays) {
+  Script s;
+  std::ifstream in(std::string(RNIC_CAPTURES) + "/../listings/revoked-key.json");
+  s.json = Json::parse(in);
+  expect_good(s.play(GetParam()));
+  Json wrong = s.json["expect"];
+  wrong["code"] = 1;
+  s.key("expect", wrong);
+  expect_mismatch(s.play(GetParam()), "it was Terminate 1/1/00");
+}
+
 TEST(ReplayExpect, WhatDoesNotComeIsADifference) {
   Script s;
   s.peer(kWrite + kText).key("memory", only_one(kRegion));
