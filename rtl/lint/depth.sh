@@ -5,7 +5,9 @@
 #
 # Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). Memories are borders of the
 # logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path of more than 11 LUT
-# levels; in a memory above 64 words an asynchronous read, a third read port or a second write port. RNIC_DEPTH_DIR keeps
+# levels; in a memory above 64 words an asynchronous read, a third read port or a second write port. The path that
+# it names is one of the longest after area recovery, which lets other paths grow to the same length: the cause is among
+# those that remain when depth.abc maps for delay alone (if -q -F 0 -A 0, without mfs2). RNIC_DEPTH_DIR keeps
 # the logs (MODULE.log, .stat, .depth with the longest path, .mem) and what was read (MODULE.src).
 #
 # Yosys reads the module and those it names, without comments and empty lines. Figures depend on nothing else but Yosys'
