@@ -100,7 +100,7 @@ module ddp_tx (
   localparam int unsigned BeatDepth = rnic_pkg::BeatDepth;
   localparam int unsigned SlotW     = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2));
   localparam int unsigned BodyW     = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2));
-  localparam int unsigned SlotHdrW  = 183;
+  localparam int unsigned SlotHdrW  = `RNIC_DDP_SLOT_W;
   localparam int unsigned OrderW    = `RNIC_DDP_ORDER_W;
 
   // Queues at the inputs, closed while the tables are cleared.

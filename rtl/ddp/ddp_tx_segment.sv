@@ -30,7 +30,7 @@
 module ddp_tx_segment #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2)),
   localparam int unsigned BodyW  = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2)),
-  localparam int unsigned HdrW   = 183,
+  localparam int unsigned HdrW   = `RNIC_DDP_SLOT_W,
   localparam int unsigned OrderW = `RNIC_DDP_ORDER_W
 ) (
   input  logic         clk_i,
@@ -110,15 +110,9 @@ module ddp_tx_segment #(
   );
 
   // The slot's header.
-  logic        is_tagged, is_inline, done, has_watermark;
-  logic [4:0]  opcode;
-  logic [1:0]  qn;
-  logic [31:0] stag;
-  logic [63:0] to;
-  logic [3:0]  num_sge;
-  logic [7:0]  slot;
-  logic [63:0] watermark;
-  assign {is_tagged, opcode, qn, stag, to, is_inline, num_sge, done, slot, has_watermark, watermark} = hdr_i;
+  typedef `RNIC_DDP_SLOT_T header_t;
+  header_t hdr;
+  assign hdr = hdr_i;
 
   typedef enum logic [2:0] {
     StRead,   // read the slot's header, the body's first beat, the position in the SGEs
@@ -153,10 +147,10 @@ module ddp_tx_segment #(
   assign body_base = is_sq ? BodyW'({slot_addr, 2'b00}) : BodyW'(slot_addr) + BodyW'(3 * SqAll);
   // Reading local memory for a Send or Write needs no right. A Read Response checks its right in
   // each segment. rdmap_read has checked the rights of a Flush; reading its range needs none.
-  assign probe     = source == iwarp_pkg::TxResp && !is_tagged && num_sge != '0;
-  assign flush     = !is_tagged && (probe || has_watermark);
+  assign probe     = source == iwarp_pkg::TxResp && !hdr.is_tagged && hdr.num_sge != '0;
+  assign flush     = !hdr.is_tagged && (probe || hdr.has_watermark);
   assign rights    = source == iwarp_pkg::TxResp && !probe ? rnic_pkg::AccessRemoteRead : 16'd0;
-  assign payload   = (!is_inline && length != '0) || probe;
+  assign payload   = (!hdr.is_inline && length != '0) || probe;
 
   assign {pos_sge, pos_done} = pos;
 
@@ -171,7 +165,7 @@ module ddp_tx_segment #(
 
   // A piece: the rest of the SGE, but the last SGE takes the rest of the segment.
   logic last_sge, take_all;
-  assign last_sge = sge_q + 4'd1 >= num_sge;
+  assign last_sge = sge_q + 4'd1 >= hdr.num_sge;
   assign take_all = last_sge || 32'(rest_q) <= avail_q;
   assign piece    = take_all ? rest_q : avail_q[15:0];
   assign sge_d    = sge_q + 4'd1;
@@ -194,12 +188,12 @@ module ddp_tx_segment #(
       end
       StPos: begin
         body_re_o = 1'b1;
-        beat      = is_inline ? offset[7:6] : pos_sge[3:2];
+        beat      = hdr.is_inline ? offset[7:6] : pos_sge[3:2];
         st_d      = StLoad;
       end
       StLoad: begin
         preq_push = payload && !asked_q && preq_ready;
-        if (length != '0 && is_inline)                  st_d = StInl;
+        if (length != '0 && hdr.is_inline)              st_d = StInl;
         else if (!payload || asked_q || preq_ready)     st_d = StCut;
       end
       StCut: begin
@@ -253,7 +247,7 @@ module ddp_tx_segment #(
       end
       StLoad: begin
         asked_q   <= asked_q || preq_push;
-        to_q      <= to + 64'(offset);
+        to_q      <= hdr.to + 64'(offset);
         sge_now_q <= sge;
         if (probe) rest_q <= 16'd1;
         avail_q   <= sge.length - done_q;
@@ -290,7 +284,7 @@ module ddp_tx_segment #(
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(2)) u_preqs (
     .clk_i, .rst_ni,
-    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, probe ? 16'd1 : length, has_watermark && first, watermark}),
+    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, probe ? 16'd1 : length, hdr.has_watermark && first, hdr.watermark}),
     .valid_o(payload_req_valid_o), .ready_i(payload_req_ready_i), .data_o(payload_req_o), .count_o(unused_preqs)
   );
 
@@ -337,14 +331,14 @@ module ddp_tx_segment #(
   iwarp_pkg::ddp_untagged_t untagged;
   logic [2:0]               order_kind;
 
-  assign tagged_hdr   = {1'b1, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, stag, to_q};
-  assign untagged = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, stag, 30'd0, qn, msn, offset};
+  assign tagged_hdr   = {1'b1, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, hdr.opcode, hdr.stag, to_q};
+  assign untagged = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, hdr.opcode, hdr.stag, 30'd0, hdr.qn, msn, offset};
 
-  assign order_kind    = probe ? KindProbe : length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
+  assign order_kind    = probe ? KindProbe : length == '0 ? KindNone : !hdr.is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
-  assign order_o       = {qpn, source, order_kind, is_tagged, length, is_tagged ? {tagged_hdr, 32'd0} : untagged, last && done,
-                          slot, offset, last && source == iwarp_pkg::TxResp && order_kind == KindPayload, order_kind == KindNone && has_watermark,
-                          watermark};
+  assign order_o       = {qpn, source, order_kind, hdr.is_tagged, length, hdr.is_tagged ? {tagged_hdr, 32'd0} : untagged, last && hdr.done,
+                          hdr.slot, offset, last && source == iwarp_pkg::TxResp && order_kind == KindPayload, order_kind == KindNone && hdr.has_watermark,
+                          hdr.watermark};
 
   logic unused_bits;
   assign unused_bits = ^{sge_now_q.length, sge_now_q.address, qpn, body_base};

@@ -14,13 +14,14 @@
 // Siblings: ddp_tx_sched, ddp_tx_segment.
 // Bench: tb/ddp/ddp_tx_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module ddp_tx_slot #(
   localparam int unsigned Slots  = rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2),
   localparam int unsigned SlotW  = $clog2(Slots),
   localparam int unsigned Bodies = rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2),
   localparam int unsigned BodyW  = $clog2(Bodies),
-  localparam int unsigned HdrW   = 183
+  localparam int unsigned HdrW   = `RNIC_DDP_SLOT_W
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -49,7 +50,7 @@ module ddp_tx_slot #(
   // from and to ddp_tx_segment
   input  logic              hdr_re_i,
   input  logic [SlotW-1:0]  hdr_addr_i,
-  // hdr_o: {tagged, opcode, qn, stag, to, inline, num_sge, done, slot, has_wm, wm}
+  // hdr_o: RNIC_DDP_SLOT_T
   output logic [HdrW-1:0]   hdr_o,
   input  logic              body_re_i,
   input  logic [BodyW-1:0]  body_addr_i,
@@ -107,13 +108,25 @@ module ddp_tx_slot #(
     .re_i(begin_msg), .raddr_i(qpn), .rdata_o(next)
   );
 
+  typedef `RNIC_DDP_SLOT_T header_t;
+  header_t header;
+  always_comb begin
+    header.is_tagged     = tx_message_hdr_i.is_tagged;
+    header.opcode        = tx_message_hdr_i.opcode;
+    header.qn            = tx_message_hdr_i.qn;
+    header.stag          = tx_message_hdr_i.stag;
+    header.to            = tx_message_hdr_i.tagged_offset;
+    header.is_inline     = tx_message_hdr_i.is_inline;
+    header.num_sge       = tx_message_hdr_i.num_sge;
+    header.done          = tx_message_hdr_i.done;
+    header.slot          = tx_message_hdr_i.slot;
+    header.has_watermark = tx_message_hdr_i.has_watermark;
+    header.watermark     = tx_message_hdr_i.watermark;
+  end
   ram_1r1w #(.Width(HdrW), .Depth(Slots)) u_headers (
     .clk_i, .rst_ni,
     .we_i(finish), .waddr_i(slot),
-    .wdata_i({tx_message_hdr_i.is_tagged, tx_message_hdr_i.opcode, tx_message_hdr_i.qn, tx_message_hdr_i.stag,
-              tx_message_hdr_i.tagged_offset, tx_message_hdr_i.is_inline, tx_message_hdr_i.num_sge,
-              tx_message_hdr_i.done, tx_message_hdr_i.slot, tx_message_hdr_i.has_watermark,
-              tx_message_hdr_i.watermark}),
+    .wdata_i(header),
     .re_i(hdr_re_i), .raddr_i(hdr_addr_i), .rdata_o(hdr_o)
   );
 

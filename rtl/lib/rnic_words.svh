@@ -208,6 +208,61 @@
 `define RNIC_QP_ITEM_W \
   (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
 
+// qp_state and qp_decide: a QP's row. st: its state. params: qp_params_t, an SRQ's as well.
+`define RNIC_QP_STATE_T \
+  struct packed { \
+    logic        exists; \
+    logic [2:0]  st; \
+    logic [7:0]  cause; \
+    logic        has_peer_term; \
+    logic [15:0] peer_term; \
+    logic        asked; \
+    logic        half; \
+    logic        fin; \
+    logic        term_wait; \
+    logic        term_seen; \
+    logic        lost; \
+    logic [iwarp_pkg::QpParamsWidth-1:0] params; \
+  }
+`define RNIC_QP_STATE_W (35 + iwarp_pkg::QpParamsWidth)
+
+// qp_retire and qp_retire_step: a QP's row. sq, rq: indices after the last WQE that has retired.
+// head: the oldest entry of the SQ window. reads: that have completed, modulo 128. own: a WQE of
+// the QP's own has failed; err: another unit has named one. done: entries of the window that have
+// completed.
+`define RNIC_QP_RETIRED_T \
+  struct packed { \
+    logic [15:0] sq; \
+    logic [15:0] rq; \
+    logic [$clog2(rnic_pkg::SqWindow):0]   head; \
+    logic [6:0]  reads; \
+    logic        own; \
+    logic [$clog2(rnic_pkg::SqWindow)-1:0] own_slot; \
+    logic [7:0]  own_status; \
+    logic        err; \
+    logic [$clog2(rnic_pkg::SqWindow)-1:0] err_slot; \
+    logic [7:0]  err_status; \
+    logic [rnic_pkg::SqWindow-1:0]         done; \
+  }
+`define RNIC_QP_RETIRED_W (58 + 3 * $clog2(rnic_pkg::SqWindow) + rnic_pkg::SqWindow)
+
+// ddp_tx_slot to ddp_tx_segment: a message's header, as its slot holds it
+`define RNIC_DDP_SLOT_T \
+  struct packed { \
+    logic        is_tagged; \
+    logic [4:0]  opcode; \
+    logic [1:0]  qn; \
+    logic [31:0] stag; \
+    logic [63:0] to; \
+    logic        is_inline; \
+    logic [3:0]  num_sge; \
+    logic        done; \
+    logic [7:0]  slot; \
+    logic        has_watermark; \
+    logic [63:0] watermark; \
+  }
+`define RNIC_DDP_SLOT_W (1 + 5 + 2 + 32 + 64 + 1 + 4 + 1 + 8 + 1 + 64)
+
 // ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done,
 // slot, offset, fetches, waits, watermark}. fetches: the last segment with payload of a Read
 // Response.

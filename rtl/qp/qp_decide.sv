@@ -19,8 +19,10 @@
 // Combinational, between registers of qp_state. The steps' bits are those of qp_state.
 // Sibling: qp_state.
 // Bench: tb/qp/qp_test.cpp
+`include "rnic_words.svh"
+
 module qp_decide #(
-  localparam int unsigned CtxW  = 35 + iwarp_pkg::QpParamsWidth,
+  localparam int unsigned CtxW  = `RNIC_QP_STATE_W,
   localparam int unsigned Steps = 18
 ) (
   // from qp_state
@@ -52,10 +54,8 @@ module qp_decide #(
   // Drain: the WQEs still posted are flushed.
   localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;
 
-  logic        exists, has_peer_term, asked, half, fin, term_wait, term_seen, lost;
-  logic [2:0]  st;
-  logic [7:0]  cause;
-  logic [15:0] peer_term;
+  typedef `RNIC_QP_STATE_T row_t;
+  row_t        row;   // becomes the row after the operation
   iwarp_pkg::qp_params_t params;
   logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq, ended;
   iwarp_pkg::admin_qp_args_t    qp_args;
@@ -73,8 +73,9 @@ module qp_decide #(
   assign ev_idle  = bits_i[0] && error_i.cause == iwarp_pkg::CauseNone;
 
   always_comb begin
-    {exists, st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost, params} = ctx_i;
-    live     = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing);
+    row      = ctx_i;
+    params   = row.params;
+    live     = row.exists && (row.st == iwarp_pkg::QpsRts || row.st == iwarp_pkg::QpsClosing);
     ended    = ev_term || ev_lost || ev_closed;
     steps_o   = '0;
     again_o  = 1'b0;
@@ -87,29 +88,29 @@ module qp_decide #(
       steps_o = Answer;
       if (!in_range_i) status_o = iwarp_pkg::AdmBadObject;
       else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp || cmd_i.opcode == iwarp_pkg::CmdCreateSrq) begin
-        if (exists) status_o = iwarp_pkg::AdmExists;
+        if (row.exists) status_o = iwarp_pkg::AdmExists;
         else begin
-          {st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost} = '0;
-          exists    = 1'b1;
-          params    = '0;
+          row        = '0;
+          row.exists = 1'b1;
+          params     = '0;
           params.pd = qp_args.pd;
           params.privileged = qp_args.privileged;
           steps_o    = Init | Save | Answer;
         end
-      end else if (!exists) status_o = iwarp_pkg::AdmNotFound;
+      end else if (!row.exists) status_o = iwarp_pkg::AdmNotFound;
       else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) steps_o = Look | Answer;
       else if (cmd_i.opcode == iwarp_pkg::CmdModifySrq) steps_o = Limit | Answer;
       else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp || cmd_i.opcode == iwarp_pkg::CmdDestroySrq) begin
-        if (st != iwarp_pkg::QpsIdle && st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
+        if (row.st != iwarp_pkg::QpsIdle && row.st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
         else begin
-          exists = 1'b0;
+          row.exists = 1'b0;
           steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Purge | Save | Answer;
         end
       end else if (cmd_i.opcode != iwarp_pkg::CmdModifyQp) status_o = iwarp_pkg::AdmBadOpcode;
       else if (mod_args.to_state == 8'(iwarp_pkg::QpsRts)) begin
-        if (st != iwarp_pkg::QpsIdle) status_o = iwarp_pkg::AdmBadState;
+        if (row.st != iwarp_pkg::QpsIdle) status_o = iwarp_pkg::AdmBadState;
         else begin
-          st = iwarp_pkg::QpsRts;
+          row.st = iwarp_pkg::QpsRts;
           params.connection = mod_args.connection;
           params.use_crc    = mod_args.use_crc;
           params.rx_markers = mod_args.rx_markers;
@@ -124,79 +125,80 @@ module qp_decide #(
           steps_o   = Ctl | Save | Kick | Answer;
         end
       end else if (mod_args.to_state == 8'(iwarp_pkg::QpsClosing)) begin
-        if (st != iwarp_pkg::QpsRts) status_o = iwarp_pkg::AdmBadState;
+        if (row.st != iwarp_pkg::QpsRts) status_o = iwarp_pkg::AdmBadState;
         else begin
-          st     = iwarp_pkg::QpsClosing;
+          row.st = iwarp_pkg::QpsClosing;
           steps_o = Save | Kick | Answer;
         end
       end else if (mod_args.to_state == 8'(iwarp_pkg::QpsError)) begin
-        if (st != iwarp_pkg::QpsError) begin
+        if (row.st != iwarp_pkg::QpsError) begin
           steps_o = Quiet | Drain | Answer;
-          if (st != iwarp_pkg::QpsIdle) steps_o = Quiet | Ctl | Drain | Answer;
-          st        = iwarp_pkg::QpsError;
-          term_wait = 1'b0;
+          if (row.st != iwarp_pkg::QpsIdle) steps_o = Quiet | Ctl | Drain | Answer;
+          row.st = iwarp_pkg::QpsError;
+          row.term_wait = 1'b0;
           ctl_op_o  = iwarp_pkg::QpoAbort;
         end
       end else status_o = iwarp_pkg::AdmBadArgument;
 
     end else if (again_i) begin
       if (empty_i) begin
-        st       = iwarp_pkg::QpsClosing;
-        asked    = 1'b1;
+        row.st = iwarp_pkg::QpsClosing;
+        row.asked = 1'b1;
         ctl_op_o = iwarp_pkg::QpoHalfClose;
         steps_o   = Ctl | Save;
-      end else if (fin && (st == iwarp_pkg::QpsRts || reads_i)) begin
-        lost   = 1'b1;
+      end else if (row.fin && (row.st == iwarp_pkg::QpsRts || reads_i)) begin
+        row.lost = 1'b1;
         steps_o = Fault | Save;
       end else steps_o = Save | Kick;
 
     end else if (live && ev_error) begin
-      cause         = error_i.cause;
-      has_peer_term = error_i.has_peer_term;
-      peer_term     = error_i.peer_term;
-      st            = iwarp_pkg::QpsTerminate;
-      lost          = lost || ev_lost || !error_i.sends_term;
-      term_wait     = error_i.sends_term && !lost && !ended && !term_seen;
+      row.cause = error_i.cause;
+      row.has_peer_term = error_i.has_peer_term;
+      row.peer_term = error_i.peer_term;
+      row.st = iwarp_pkg::QpsTerminate;
+      row.lost = row.lost || ev_lost || !error_i.sends_term;
+      row.term_wait = error_i.sends_term && !row.lost && !ended && !row.term_seen;
       steps_o        = Quiet | Save;
-      if (!term_wait) begin
-        st       = iwarp_pkg::QpsError;
-        ctl_op_o = lost ? iwarp_pkg::QpoAbort : iwarp_pkg::QpoStop;
+      if (!row.term_wait) begin
+        row.st = iwarp_pkg::QpsError;
+        ctl_op_o = row.lost ? iwarp_pkg::QpoAbort : iwarp_pkg::QpoStop;
         steps_o   = Quiet | Ctl | Drain | Async;
       end
       if (error_i.has_wr) steps_o = steps_o | Mark;
-    end else if (live && (ev_lost || (ev_closed && !half))) begin
-      lost   = 1'b1;
+    end else if (live && (ev_lost || (ev_closed && !row.half))) begin
+      row.lost = 1'b1;
       steps_o = Sync | Fault | Save;
     end else if (live && ev_closed) begin
-      st         = iwarp_pkg::QpsError;
+      row.st = iwarp_pkg::QpsError;
       graceful_o = 1'b1;
       steps_o     = Sync | Quiet | Ctl | Drain | Async;
     end else if (live && ev_cq) begin
       cause_o   = iwarp_pkg::CauseLocalCatastrophic;
-      term_seen = term_seen || ev_term;
+      row.term_seen = row.term_seen || ev_term;
       steps_o    = Fault | Save;
     end else if (live && ev_term) begin
-      term_seen = 1'b1;
+      row.term_seen = 1'b1;
       steps_o    = Save;
-    end else if (live && asked && !half && !lost && ev_idle) begin
-      half       = 1'b1;
+    end else if (live && row.asked && !row.half && !row.lost && ev_idle) begin
+      row.half = 1'b1;
       graceful_o = 1'b1;
       ctl_op_o   = iwarp_pkg::QpoHalfClose;
       steps_o    = Ctl | Save;
-    end else if (live && !asked && !lost && (ev_peer || (ev_empty && st == iwarp_pkg::QpsClosing))) begin
-      fin     = fin || ev_peer;
+    end else if (live && !row.asked && !row.lost && (ev_peer || (ev_empty && row.st == iwarp_pkg::QpsClosing))) begin
+      row.fin = row.fin || ev_peer;
       again_o = 1'b1;
       steps_o  = ev_peer ? Sync | Quiet | Look : Quiet | Look;
-    end else if (exists && st == iwarp_pkg::QpsIdle && ev_cq) begin
-      st     = iwarp_pkg::QpsError;
-      cause  = iwarp_pkg::CauseLocalCatastrophic;
+    end else if (row.exists && row.st == iwarp_pkg::QpsIdle && ev_cq) begin
+      row.st = iwarp_pkg::QpsError;
+      row.cause = iwarp_pkg::CauseLocalCatastrophic;
       steps_o = Quiet | Drain | Async;
-    end else if (exists && st == iwarp_pkg::QpsTerminate && term_wait && ended) begin
-      st        = iwarp_pkg::QpsError;
-      term_wait = 1'b0;
+    end else if (row.exists && row.st == iwarp_pkg::QpsTerminate && row.term_wait && ended) begin
+      row.st = iwarp_pkg::QpsError;
+      row.term_wait = 1'b0;
       ctl_op_o  = ev_term || ev_closed ? iwarp_pkg::QpoStop : iwarp_pkg::QpoAbort;
       steps_o    = Ctl | Drain | Async;
     end
-    ctx_o = {exists, st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost, params};
+    row.params = params;
+    ctx_o      = row;
   end
 endmodule

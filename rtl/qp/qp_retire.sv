@@ -33,6 +33,7 @@
 // Leaves: qp_retire_step, qp_retire_cqe, qp_retire_kick.
 // Bench: tb/qp/qp_retire_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module qp_retire #(
   localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
@@ -121,7 +122,7 @@ module qp_retire #(
 );
   // --- the queue of operations
   localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1 + 66;
-  localparam int unsigned CtxW = 16 + 16 + WinW + 7 + 2 * (1 + SlotW + 8) + rnic_pkg::SqWindow;
+  localparam int unsigned CtxW = `RNIC_QP_RETIRED_W;
   localparam int unsigned WinEntryW = 16 + 4 + 1 + 32;
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpLook = 3'd4,
                          OpMark = 3'd5, OpFlushRsp = 3'd6, OpFlush = 3'd7;
@@ -212,7 +213,11 @@ module qp_retire #(
   end
 
   // --- tables
+  typedef `RNIC_QP_RETIRED_T row_t;
   logic [CtxW-1:0]      ctx_ram, s2_ctx_q, s3_ctx_q, ctx_new;
+  row_t                 s2_row, s3_row;
+  assign s2_row = s2_ctx_q;
+  assign s3_row = s3_ctx_q;
   logic [WinEntryW-1:0] win_ram, s2_win_q;
   logic [31:0]          s2_cq_q;
   logic [32:0]          cq_ram;      // {has an SRQ, send CQ, receive CQ}
@@ -299,9 +304,9 @@ module qp_retire #(
 
   // --- 3: the result is written and broadcast
   logic            s3_ended_q, s3_read_q, s3_asked_q;
-  logic [15:0]     s3_sq, s3_rq, s3_prod_sq_q;
-  logic [WinW-1:0] s3_head, s3_old_head_q;
-  logic [6:0]      s3_reads, s3_issued_q;
+  logic [15:0]     s3_prod_sq_q;
+  logic [WinW-1:0] s3_old_head_q;
+  logic [6:0]      s3_issued_q;
   logic            unused_ctx;
 
   always_ff @(posedge clk_i) begin
@@ -311,18 +316,17 @@ module qp_retire #(
       s3_ended_q    <= ended;
       s3_read_q     <= kind == OpRead;
       s3_asked_q    <= kind == OpLook || kind == OpMark || (kind == OpFlushRsp && !more);
-      s3_old_head_q <= s2_ctx_q[CtxW-33 -: WinW];
+      s3_old_head_q <= s2_row.head;
       s3_prod_sq_q  <= s2_prod_sq_q;
       s3_issued_q   <= s2_tail_q[6:0];
     end
   end
-  assign {s3_sq, s3_rq, s3_head, s3_reads} = s3_ctx_q[CtxW-1 -: 39 + WinW];
-  assign unused_ctx = ^s3_ctx_q;
+  assign unused_ctx = ^{s2_row, s3_row};
 
   assign ret_we_o    = init || s3_valid_q;
   assign ret_qpn_o   = init ? init_qpn_i : s3_qpn_q;
   assign {ret_sq_o, ret_rq_o, ret_head_o, ret_reads_o} =
-    init ? '0 : {s3_sq, s3_rq, s3_head, s3_reads};
+    init ? '0 : {s3_row.sq, s3_row.rq, s3_row.head, s3_row.reads};
 
   // The response to qp_state waits for the CQEs that were put before it (invariant 5).
   logic        rsp_q, cqe_taken, asked;
@@ -339,12 +343,12 @@ module qp_retire #(
   always_ff @(posedge clk_i) begin
     rsp_behind_q <= (asked ? cqe_count : rsp_behind_q) -
                     3'(cqe_taken && (asked || rsp_behind_q != '0));
-    if (asked) rsp_data_q <= {s3_sq, s3_rq, s3_sq == s3_prod_sq_q, s3_reads != s3_issued_q};
+    if (asked) rsp_data_q <= {s3_row.sq, s3_row.rq, s3_row.sq == s3_prod_sq_q, s3_row.reads != s3_issued_q};
   end
 
   qp_retire_kick u_kick (
     .clk_i, .rst_ni, .ended_i(s3_valid_q && s3_ended_q), .qpn_i(s3_qpn_q), .is_read_i(s3_read_q),
-    .old_head_i(s3_old_head_q), .sq_i(s3_sq), .count_o(kick_count),
+    .old_head_i(s3_old_head_q), .sq_i(s3_row.sq), .count_o(kick_count),
     .head_we_i, .head_qpn_i, .head_tail_i,
     .prod_we_i(prod_sq_we_i), .prod_qpn_i, .prod_index_i,
     .st_we_i, .st_qpn_i, .st_watch_i,
@@ -357,14 +361,12 @@ module qp_retire #(
                             rx_done_i.kind == iwarp_pkg::DelInvalidate)
   // ddp reports receives in the order in which it took them, and reports none after its first
   // error. Those of an SRQ have tags.
-  `RNIC_ASSERT(RecvInOrder_A, !(s2_valid_q && kind == OpRecv) || s2_has_srq_q || index == s2_ctx_q[CtxW-17 -: 16])
-  logic [rnic_pkg::SqWindow-1:0] s2_done;
+  `RNIC_ASSERT(RecvInOrder_A, !(s2_valid_q && kind == OpRecv) || s2_has_srq_q || index == s2_row.rq)
   logic s1_new_q, s2_new_q;   // an operation begins
   always_ff @(posedge clk_i) {s2_new_q, s1_new_q} <= {s1_new_q, op_take};
-  assign s2_done = s2_ctx_q[rnic_pkg::SqWindow-1:0];
   `RNIC_ASSERT(HeadNotDone_A, !(s2_valid_q && s2_new_q) ||
-                              s2_ctx_q[CtxW-33 -: WinW] == s2_tail_q[WinW+6:7] ||
-                              !s2_done[s2_ctx_q[CtxW-34 -: SlotW]])
+                              s2_row.head == s2_tail_q[WinW+6:7] ||
+                              !s2_row.done[s2_row.head[SlotW-1:0]])
   `RNIC_ASSERT(OneAsked_A, !(asked && rsp_q))
 
   // Simulation only: commit trace (architecture 10)

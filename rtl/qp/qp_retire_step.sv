@@ -23,10 +23,12 @@
 //
 // Combinational, between registers of qp_retire.
 // Bench: tb/qp/qp_retire_test.cpp
+`include "rnic_words.svh"
+
 module qp_retire_step #(
   localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1,
   localparam int unsigned SlotW = $clog2(rnic_pkg::SqWindow),
-  localparam int unsigned CtxW  = 16 + 16 + WinW + 7 + 2 * (1 + SlotW + 8) + rnic_pkg::SqWindow
+  localparam int unsigned CtxW  = `RNIC_QP_RETIRED_W
 ) (
   // the operation, from qp_retire
   input  logic [2:0]       kind_i,
@@ -63,38 +65,35 @@ module qp_retire_step #(
                          OpFlushRsp = 3'd6, OpFlush = 3'd7;
   localparam logic [2:0] First = 3'd0, Gap = 3'd2, Own = 3'd3, Rq = 3'd4;   // 1: Next
 
-  logic [15:0]      sq, rq;
-  logic [WinW-1:0]  head;
-  logic [6:0]       reads;
-  logic             own, err;
-  logic [SlotW-1:0] own_slot, err_slot, offset, own_at, err_at, failed_slot;
-  logic [7:0]       own_status, err_status;
-  logic [rnic_pkg::SqWindow-1:0] done, done_in, slot_bit;
+  typedef `RNIC_QP_RETIRED_T row_t;
+  row_t             row, after;   // before and after the pass
+  logic [SlotW-1:0] offset, own_at, err_at, failed_slot;
+  logic [rnic_pkg::SqWindow-1:0] slot_bit;
   logic [WinW-1:0]  used;
   logic             is_done, is_flush, at_head, empty, in_window, retire, own_in, err_in, own_first;
 
+  assign row       = ctx_i;
   assign is_done   = kind_i == OpDone || kind_i == OpRead;
   assign is_flush  = kind_i == OpFlush || kind_i == OpFlushRsp;
   assign slot_bit  = rnic_pkg::SqWindow'(1) << slot_i;
-  assign at_head   = ctx_i[CtxW-34 -: SlotW] == slot_i;
-  assign empty     = ctx_i[CtxW-33 -: WinW] == tail_i;
-  assign offset    = slot_i - ctx_i[CtxW-34 -: SlotW];
-  assign used      = tail_i - ctx_i[CtxW-33 -: WinW];
+  assign at_head   = row.head[SlotW-1:0] == slot_i;
+  assign empty     = row.head == tail_i;
+  assign offset    = slot_i - row.head[SlotW-1:0];
+  assign used      = tail_i - row.head;
   assign in_window = {1'b0, offset} < used;
-  assign done_in   = ctx_i[rnic_pkg::SqWindow-1:0];
   assign retire    = is_done && (pass_i == First ? at_head && !empty : 1'b1);
-  assign next_o    = retire && done_in[next_slot_i];
+  assign next_o    = retire && row.done[next_slot_i];
 
   always_comb begin
-    {sq, rq, head, reads, own, own_slot, own_status, err, err_slot, err_status, done} = ctx_i;
-    own_at      = own_slot - head[SlotW-1:0];
-    err_at      = err_slot - head[SlotW-1:0];
-    own_in      = own && {1'b0, own_at} < used;
-    err_in      = err && {1'b0, err_at} < used;
+    after       = row;
+    own_at      = after.own_slot - after.head[SlotW-1:0];
+    err_at      = after.err_slot - after.head[SlotW-1:0];
+    own_in      = after.own && {1'b0, own_at} < used;
+    err_in      = after.err && {1'b0, err_at} < used;
     own_first   = own_in && !(err_in && err_at < own_at);
-    failed_slot = own_first ? own_slot : err_slot;
+    failed_slot = own_first ? after.own_slot : after.err_slot;
     {put_own_o, put_flush_sq_o, put_recv_o, put_flush_rq_o} = 4'b0000;
-    put_index_o  = sq;
+    put_index_o  = after.sq;
     put_status_o = iwarp_pkg::WcSuccess;
     ended_o      = 1'b0;
     more_o       = 1'b0;
@@ -104,13 +103,13 @@ module qp_retire_step #(
     if (is_done) begin
       if (retire) begin
         put_own_o = win_signaled_i;
-        sq        = win_after_i;
-        head      = head + 1'b1;
-        done      = done & ~slot_bit;
+        after.sq = win_after_i;
+        after.head = after.head + 1'b1;
+        after.done = after.done & ~slot_bit;
       end else if (in_window) begin
-        done      = done | slot_bit;
+        after.done = after.done | slot_bit;
       end
-      if (kind_i == OpRead && pass_i == First && in_window) reads = reads + 7'd1;
+      if (kind_i == OpRead && pass_i == First && in_window) after.reads = after.reads + 7'd1;
       ended_o = retire || kind_i == OpRead;
     end
 
@@ -119,10 +118,10 @@ module qp_retire_step #(
         put_recv_o   = 1'b1;
         put_index_o  = index_i;
         put_status_o = status_i;
-        if (!has_srq_i) rq = index_i + 16'd1;
+        if (!has_srq_i) after.rq = index_i + 16'd1;
       end
-      OpOwn:   {own, own_slot, own_status} = {1'b1, slot_i, status_i};
-      OpMark:  {err, err_slot, err_status} = {1'b1, slot_i, status_i};
+      OpOwn:   {after.own, after.own_slot, after.own_status} = {1'b1, slot_i, status_i};
+      OpMark:  {after.err, after.err_slot, after.err_status} = {1'b1, slot_i, status_i};
       default: ;
     endcase
 
@@ -131,42 +130,43 @@ module qp_retire_step #(
       put_status_o = iwarp_pkg::WcWrFlushErr;
       case (pass_i)
         First: begin
-          more_pass_o = failed_slot == head[SlotW-1:0] ? Own : Gap;
-          more_slot_o = failed_slot == head[SlotW-1:0] ? failed_slot : failed_slot - 1'b1;
+          more_pass_o = failed_slot == after.head[SlotW-1:0] ? Own : Gap;
+          more_slot_o = failed_slot == after.head[SlotW-1:0] ? failed_slot : failed_slot - 1'b1;
           if (!own_in && !err_in) begin
-            put_flush_sq_o = prod_sq_i != sq;
+            put_flush_sq_o = prod_sq_i != after.sq;
             put_index_o    = prod_sq_i;
-            sq             = prod_sq_i;
-            head           = tail_i;
-            done           = '0;
-            own            = 1'b0;
-            err            = 1'b0;
+            after.sq = prod_sq_i;
+            after.head = tail_i;
+            after.done = '0;
+            after.own = 1'b0;
+            after.err = 1'b0;
             more_pass_o    = Rq;
           end
         end
         Gap: begin
           put_flush_sq_o = 1'b1;
           put_index_o    = win_after_i;
-          sq             = win_after_i;
-          head           = head + {1'b0, offset} + 1'b1;
+          after.sq = win_after_i;
+          after.head = after.head + {1'b0, offset} + 1'b1;
           more_pass_o    = Own;
         end
         Own: begin
           put_own_o    = 1'b1;
-          put_status_o = err && err_slot == slot_i ? err_status : own_status;
-          own          = own && own_slot != slot_i;
-          err          = err && err_slot != slot_i;
-          sq           = win_after_i;
-          head         = head + 1'b1;
+          put_status_o = after.err && after.err_slot == slot_i ? after.err_status
+                                                               : after.own_status;
+          after.own = after.own && after.own_slot != slot_i;
+          after.err = after.err && after.err_slot != slot_i;
+          after.sq = win_after_i;
+          after.head = after.head + 1'b1;
         end
         default: begin   // Rq
-          put_flush_rq_o = prod_rq_i != rq;
+          put_flush_rq_o = prod_rq_i != after.rq;
           put_index_o    = prod_rq_i;
-          rq             = prod_rq_i;
+          after.rq = prod_rq_i;
         end
       endcase
     end
 
-    ctx_o = {sq, rq, head, reads, own, own_slot, own_status, err, err_slot, err_status, done};
+    ctx_o = after;
   end
 endmodule

@@ -28,6 +28,7 @@
 // Siblings: qp_decide (chooses the steps), qp_ctl (sends the orders to the units).
 // Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module qp_state #(
   localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
@@ -113,7 +114,7 @@ module qp_state #(
   input  logic             qp_purge_ready_i,
   output iwarp_pkg::qp_purge_t qp_purge_o
 );
-  localparam int unsigned CtxW = 35 + iwarp_pkg::QpParamsWidth;
+  localparam int unsigned CtxW = `RNIC_QP_STATE_W;
   localparam int unsigned Steps = 18;
   // In the order of execution; qp_decide names the same bits.
   localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
@@ -281,16 +282,15 @@ module qp_state #(
   end
 
   // --- the context's fields
-  logic        exists, has_peer_term, asked, half, fin, term_wait, term_seen, lost, live, drained;
-  logic [2:0]  st;
-  logic [7:0]  cause;
-  logic [15:0] peer_term;
+  typedef `RNIC_QP_STATE_T row_t;
+  row_t        row;
+  logic        live, drained, unused_ctx, unused_err;
   iwarp_pkg::qp_params_t params;
-  logic        unused_ctx, unused_err;
-  assign {exists, st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost, params} = ctx_q;
-  assign live       = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing) && !asked && !lost;
-  assign drained    = st == iwarp_pkg::QpsIdle || st == iwarp_pkg::QpsError;
-  assign unused_ctx = ^{half, term_wait, term_seen};
+  assign row        = ctx_q;
+  assign params     = row.params;
+  assign live       = row.exists && (row.st == iwarp_pkg::QpsRts || row.st == iwarp_pkg::QpsClosing) && !row.asked && !row.lost;
+  assign drained    = row.st == iwarp_pkg::QpsIdle || row.st == iwarp_pkg::QpsError;
+  assign unused_ctx = ^{row.half, row.term_wait, row.term_seen};
   assign unused_err = ^event_error_i.slot;
 
   // --- outputs
@@ -301,9 +301,9 @@ module qp_state #(
   assign st_we_o    = doing && (step_q[Off] || step_q[Save]);
   assign st_qpn_o   = qpn_q;
   assign st_run_o   = step_q[Save] && live;
-  assign st_flush_o = step_q[Save] && exists && st == iwarp_pkg::QpsError;
-  assign st_watch_o = step_q[Save] && live && st == iwarp_pkg::QpsClosing;
-  assign st_fin_o   = fin;
+  assign st_flush_o = step_q[Save] && row.exists && row.st == iwarp_pkg::QpsError;
+  assign st_watch_o = step_q[Save] && live && row.st == iwarp_pkg::QpsClosing;
+  assign st_fin_o   = row.fin;
   assign st_ord_o   = params.ord;
   assign st_persist_o = params.persist;
   assign st_privileged_o = params.privileged;
@@ -311,7 +311,7 @@ module qp_state #(
 
   assign set_valid_o  = doing && step_q[Save] && is_cmd_q &&
                         (cmd.opcode == iwarp_pkg::CmdCreateQp || cmd.opcode == iwarp_pkg::CmdDestroyQp);
-  assign set_exists_o = exists;
+  assign set_exists_o = row.exists;
 
   stream_fork #(.N(6)) u_init (
     .clk_i, .rst_ni, .valid_i(doing && step_q[Init]), .ready_o(fork_ready), .valid_o(init_fork), .ready_i(init_ready_i)
@@ -347,7 +347,7 @@ module qp_state #(
   assign qp_purge_o       = 16'(qpn_q);
 
   logic [127:0] result;
-  assign result = {64'd0, rq_q, sq_q, peer_term, cause, 3'd0, drained, has_peer_term, st};
+  assign result = {64'd0, rq_q, sq_q, row.peer_term, row.cause, 3'd0, drained, row.has_peer_term, row.st};
   assign qp_cmd_rsp_valid_o = (doing && step_q[Answer]) || give_up_q;
   assign qp_cmd_rsp_o       = give_up_q ? {iwarp_pkg::AdmInProgress, 128'd0}
                             : {status_q, cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk ? result : 128'd0};
