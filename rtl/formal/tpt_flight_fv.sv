@@ -8,7 +8,7 @@
 // all that is in flight, and assumes that only what has entered leaves, and that the followed lookup
 // is among what it counts. One closed entry is followed, and every note. The counters have 6 bits.
 //
-// proof: assertions=16 bounded=14 induction=5 cover=20
+// proof: assertions=17 bounded=14 induction=5 cover=20
 // files: ../gen/rnic_pkg.sv ../tpt/tpt_flight.sv
 // proved by themselves: stream_fifo
 // refuted by ../tpt/tpt_flight.sv Ends_A: s/assign ripe = note_valid .*/assign ripe = note_valid;/
@@ -89,7 +89,7 @@ module tpt_flight_fv #(
   `RNIC_ASSUME(!own_issued_i || (live_q && issued_i && issued_epoch_i == read_q[0]))
   `RNIC_ASSUME((own_retired_i & ~(retired_i & (read_q[0] ? retired_epoch_i : ~retired_epoch_i))) == '0)
   `RNIC_ASSUME(FlightW'(ones({6'd0, own_retired_i})) <= own_q)
-  // tpt_update closes an entry, and judges a closed one, only while the epoch holds.
+  // tpt_update closes an entry only while the epoch holds; it has judged it in the cycle before.
   `RNIC_ASSUME(!close_i || (hold_i && due_i))
   `RNIC_ASSUME(!note_valid_i || note_ready)
   `RNIC_ASSUME(!note_valid_i || due_i)

@@ -132,6 +132,7 @@ module tpt_flight #(
   assign done_valid_o = ripe_q;
   `RNIC_ASSERT(RipeStays_A, !ripe_q || ripe)
   `RNIC_ASSERT(NoteNear_A, !note_valid || oldest == epoch_q[1:0] || oldest == epoch_q[1:0] - 2'd1)
+  `RNIC_ASSERT(NoteRoom_A, !note_valid_i || note_ready_o)
 
   // --- the epoch
   logic turn, turn_due_q, current_q, before_q;   // what was judged is the current epoch, the one before
