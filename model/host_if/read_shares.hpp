@@ -15,7 +15,7 @@ constexpr std::array<uint32_t, kReaders> read_shares(uint32_t rd_tags) {
   const uint32_t qn1 = rd_tags >= 128 ? 64 : 1, rest = rd_tags - qn1;
   const bool many = rest >= 64;
   const uint32_t sq = many ? rest / 4 : 1, rq = many ? rest / 8 : 1, admin = many ? 2 : 1,
-                 reg = many ? 4 : 1;
+                 reg = many ? 8 : 1;
   return {sq, rq, admin, rest - sq - rq - admin - reg, qn1, reg};
 }
 

@@ -41,7 +41,7 @@ class TptUnit final : private Tpt::Out {
   std::string waiting_for() const;
 
  private:
-  static constexpr uint32_t kJobs = 4;  // claimed registrations whose page lists are read
+  static constexpr uint32_t kJobs = 8;  // claimed registrations whose page lists are read
   void step_ctl();
   void step_register();
   void front();

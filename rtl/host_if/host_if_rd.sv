@@ -85,7 +85,7 @@ module host_if_rd (
   localparam int unsigned SqTags       = Many ? OtherTags / 4 : 1;
   localparam int unsigned RqTags       = Many ? OtherTags / 8 : 1;
   localparam int unsigned AdminTags    = Many ? 2 : 1;
-  localparam int unsigned RegTags      = Many ? 4 : 1;
+  localparam int unsigned RegTags      = Many ? 8 : 1;
   localparam int unsigned PayloadTags  = OtherTags - SqTags - RqTags - AdminTags - RegTags;
   if (PayloadTags == 0) $fatal(1, "host_if_rd %m: RdTags must be at least 6");
   // A payload packet of 65,535 bytes is released whole, so it needs at least 1024 words.

@@ -16,7 +16,7 @@
 // lookup is not accepted, and it blocks no other client. tpt waits for nothing else: destroy_mr
 // closes its region and returns in_progress while extents are in flight. invalidate closes an
 // entry, and invalidated follows when no extent of it is in flight; up to 2 x FifoDepth wait.
-// A fast registration waits for its page list; up to 4 are read at a time.
+// A fast registration waits for its page list; up to 8 are read at a time.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update (in it tpt_windows, tpt_flight), tpt_register.
 // Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"

@@ -72,7 +72,7 @@ module tpt_register #(
   output logic [PblW-1:0] pbl_addr_o,
   output logic [51:0] pbl_data_o
 );
-  localparam int unsigned Jobs  = 4;
+  localparam int unsigned Jobs  = 8;
   localparam int unsigned DoneW = iwarp_pkg::SqLocalDoneWidth;
   localparam logic [1:0] OpBind = 2'd0, OpClaim = 2'd1, OpOpen = 2'd2, OpGiveUp = 2'd3;
   localparam logic [1:0] RspRefused = 2'd1, RspAgain = 2'd2;

@@ -25,7 +25,7 @@ class HostIfQn1Test : public testing::Test {
   static constexpr uint64_t kSmall = Root::kBase + (3U << 20);  // written by cq and admin
   static constexpr uint64_t kWords = kSmall + (1U << 19);       // written by word_wr
   static constexpr unsigned kTags = D::kMinimum ? 1 : 64;       // of qn1
-  static constexpr unsigned kRegTags = D::kMinimum ? 1 : 4;
+  static constexpr unsigned kRegTags = D::kMinimum ? 1 : 8;
 
   D dut;
   base::Rng rng = test_rng("test");
@@ -93,7 +93,7 @@ class HostIfQn1Test : public testing::Test {
       }
       EXPECT_FALSE(inside) << "client " << t.client << " inside a place packet";
       if (t.client != 3) return;
-      ASSERT_FALSE(words.empty()) << "a word that nobody stored";
+      ASSERT_FALSE(words.empty()) << "a word that was not stored";
       ASSERT_EQ(t.address, words.front().address);
       ASSERT_EQ(t.data.size(), 8U);
       uint64_t value = 0;
@@ -323,7 +323,7 @@ TYPED_TEST(HostIfQn1Test, AllTagsAreOutstanding) {
   EXPECT_EQ(d.sq_rd.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
 }
 
-/// The reads of page lists use 4 tags (one in the minimum build); all other clients go on meanwhile.
+/// The reads of page lists use 8 tags (one in the minimum build); all other clients go on meanwhile.
 TYPED_TEST(HostIfQn1Test, PageListsHaveTheirTags) {
   auto& d = this->dut;
   this->start({0, 0});

@@ -101,7 +101,7 @@ struct TptModelDut : ModelDut {
 
   /// Executes the next request of the send queue, unless it waits.
   bool local() {
-    constexpr size_t kJobs = 4;
+    constexpr size_t kJobs = 8;
     if (model::Tpt::is_invalidation(sq_local.front()))
       return tpt_->invalidate(sq_local.pop()), true;
     if (waits_) return false;
