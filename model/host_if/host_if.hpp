@@ -110,7 +110,7 @@ class HostIf {
   class Rd {
    public:
     Rd(HostIf& h, const spec::Sizes& sizes);
-    /// Payload: when each packet before has issued its reads (host_if_gather opens one at a time).
+    /// When each read before has sent its requests: host_if_gather opens one packet at a time.
     bool can_ask(Reader r) const;
     void ask(Reader r, const MemRead& read);
     void ask(PayloadFetch fetch);
@@ -171,8 +171,8 @@ class HostIf {
 
     HostIf& h_;
     std::array<Ring<Job>, kReaders> jobs_;
-    std::array<uint32_t, kReaders> limit_{}, head_{},
-        issue_{};  // serial numbers: of the front job, of the job being issued
+    // serial numbers: of the front job, of the job being issued
+    std::array<uint32_t, kReaders> head_{}, issue_{};
     std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag that is free for longest is next
     std::array<Ring<uint8_t>, kReaders> given_;      // in order of use; tags return in this order
     std::vector<Tag> tags_;

@@ -24,7 +24,6 @@ HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
       tags_[tag].reader = static_cast<Reader>(r);
       free_tags_[r].push(static_cast<uint8_t>(tag++));
     }
-    limit_[r] = static_cast<uint32_t>(free_tags_[r].size());
   }
 }
 
@@ -50,8 +49,7 @@ void HostIf::Rd::ask(PayloadFetch f) {
 
 bool HostIf::Rd::can_ask(Reader r) const {
   const auto c = static_cast<size_t>(r);
-  if (r == Reader::kPayload) return issue_[c] - head_[c] == jobs(r).size();
-  return jobs(r).size() < limit_[c];
+  return issue_[c] - head_[c] == jobs(r).size();
 }
 
 /// A read with a watermark is sent after the placements that it must see.

@@ -84,13 +84,14 @@ void HostUnit::step_rd() {
 void HostUnit::send_reads() {
   const Cycle now = u_.now();
   if (now < rd_free_) return rd_.wake(rd_free_);
-  for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin, Reader::kQn1, Reader::kReg}) {
-    auto& q = r == Reader::kSq    ? sq_rd_req
-              : r == Reader::kRq  ? rq_rd_req
-              : r == Reader::kQn1 ? qn1_rd_req
-              : r == Reader::kReg ? reg_rd_req
-                                  : admin_rd_req;
-    while (host_.rd.can_ask(r) && q.ready()) host_.rd.ask(r, q.pop());
+  const std::array<std::pair<Reader, Queue<MemRead>*>, kReaders - 1> plain{
+      {{Reader::kSq, &sq_rd_req},
+       {Reader::kRq, &rq_rd_req},
+       {Reader::kAdmin, &admin_rd_req},
+       {Reader::kQn1, &qn1_rd_req},
+       {Reader::kReg, &reg_rd_req}}};
+  for (const auto& [r, q] : plain) {
+    while (host_.rd.can_ask(r) && q->ready()) host_.rd.ask(r, q->pop());
   }
   while (host_.rd.can_ask(Reader::kPayload) && payload_req.ready()) host_.rd.ask(payload_req.pop());
 
@@ -111,6 +112,9 @@ void HostUnit::send_reads() {
     }
     if (!payload_req.empty() && host_.rd.can_ask(Reader::kPayload))
       rd_.wake(std::max(rd_free_, payload_req.visible_at()));
+    for (const auto& [reader, q] : plain) {
+      if (!q->empty() && host_.rd.can_ask(reader)) rd_.wake(std::max(rd_free_, q->visible_at()));
+    }
     for (size_t next = 0; next < kReaders; ++next) {
       if (host_.rd.has_next(static_cast<Reader>(next))) return rd_.wake(rd_free_);
     }
