@@ -2,8 +2,8 @@
 #
 #   ctest -N -L system | awk -v turn=N -f tb/support/chosen.awk > chosen && ctest -I chosen
 #
-# Tests that differ only in their devices: all with models alone, and every third one with RTL, with
-# one kind of RTL. N, from the hash of the commit, chooses the third and the kinds: a commit always
+# Tests that differ only in their devices: all with models alone, and every fourth one with RTL, with
+# one kind of RTL. N, from the hash of the commit, chooses the fourth and the kinds: a commit always
 # runs the same tests, and one commit after the other covers the rest. The longest tests are left
 # out (is_long). The second ctest has no -L: with it, -I counts only the tests of that label.
 
@@ -44,8 +44,8 @@ match($0, /^ *Test +#[0-9]+: /) {
 }
 function print_number(n) { if (!(n in long)) numbers = numbers "," n }
 END {
-  for (i = 1 + turn % 3; i <= cases_seen; i += 3) {
-    kind = (int(i / 3) + int(turn / 3)) % count[cases[i]] + 1
+  for (i = 1 + turn % 4; i <= cases_seen; i += 4) {
+    kind = (int(i / 4) + int(turn / 4)) % count[cases[i]] + 1
     print_number(with_rtl[cases[i], kind])
   }
   if (numbers == "") exit 1
