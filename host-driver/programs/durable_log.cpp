@@ -319,14 +319,14 @@ constexpr Method kMethods[] = {
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
        wrs.push_back(c.write(lane, i, s.emplace_back()));
      }},
-    {{"read", "a Read of its last bytes, posted behind the Write", true, false},
+    {{"read", "a Read of its last bytes, posted after the Write", true, false},
      Method::kCompletion,
      false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
        wrs.push_back(c.write(lane, i, s.emplace_back()));
        wrs.push_back(c.look(lane, i, s.emplace_back()));
      }},
-    {{"send", "the answer of the peer's CPU to a Send behind the Write", true, false},
+    {{"send", "the answer of the peer's CPU to a Send after the Write", true, false},
      Method::kReply,
      false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {

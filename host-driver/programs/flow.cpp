@@ -199,7 +199,7 @@ class Engine {
       const Time from = is_whole_ ? now : window().from(), to = is_whole_ ? now : window().to();
       if (auto r = side_.write_window(first, from, to); !r) return r;
       auto told = [&] { return first.credits_out == 0; };
-      if (auto r = side_.until("what is told to the peer", told); !r) return r;
+      if (auto r = side_.until("the report to the peer", told); !r) return r;
     }
     Report& report = side_.report();
     if (!flow_.sends) return {};
@@ -360,7 +360,8 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode, bool flushes) {
   guarded(run, [&] {
     const Params& p = run.params;
     if (opcode == IBV_WR_RDMA_WRITE && p.size == 0)
-      return Result<void>(fail(Errc::kInvalidArgument, "size 0: nobody sees a Write of 0 bytes"));
+      return Result<void>(
+          fail(Errc::kInvalidArgument, "size 0: a Write of 0 bytes is not visible"));
     Flow flow{.opcode = opcode,
               .flushes = flushes,
               .sends = is_client || p.both,

@@ -76,7 +76,7 @@ class LockProgram : public Words {
     const uint64_t taken = side_.run().session.seen().size();
     if (std::exchange(taken_, taken) != taken) taken_at_ = side_.dev().now();
     if (side_.dev().now() <= taken_at_ + p.timeout_us * kUs) return {};
-    return fail(Errc::kTimedOut, "nobody has got the lock for {} us", p.timeout_us);
+    return fail(Errc::kTimedOut, "no client has acquired the lock for {} us", p.timeout_us);
   }
 
   /// Called when the request of this step has completed; posts the next one.

@@ -44,11 +44,12 @@ constexpr SettingRow kOp{
     "op", "send", "send, write or read; atomics: fetch_add, cmp_swap",
     "How file_copy moves the file; what the server of frwr and mw_bind does "
     "(by default write), and atomic_lat (fetch_add) and atomic_bw (fetch_add)."};
-constexpr SettingRow kMethod{"method", "write_only",
-                             "flush, flush_without_last, write_only, read, send; crash: all; lock: "
-                             "spin, ticket",
-                             "What makes an append to the log durable before its caller is told; "
-                             "the kind of lock (by default spin)."};
+constexpr SettingRow kMethod{
+    "method", "write_only",
+    "flush, flush_without_last, write_only, read, send; crash: all; lock: "
+    "spin, ticket",
+    "What makes an append to the log durable before its caller gets the result; "
+    "the kind of lock (by default spin)."};
 constexpr SettingRow kLendOp{"op", "write", kOp.unit, kOp.sentence};
 constexpr SettingRow kMwType{"type", "2", "1 or 2",
                              "Of the memory windows of mw_bind: 1: bound again under the next "

@@ -210,7 +210,7 @@ Result<ConnRequest> Listener::get_request(Time deadline) {
     return found != nullptr;
   };
   if (!ctx.mgr.wait_event(ctx.dev, 0, deadline, look))
-    return fail(Errc::kTimedOut, "port {}: nobody connects", port_);
+    return fail(Errc::kTimedOut, "port {}: no peer connects", port_);
   return ConnRequest(context_, std::move(found));
 }
 

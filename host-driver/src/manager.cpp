@@ -274,7 +274,7 @@ void Manager::take_answers(PciDevice& dev) {
     if (auto it = waiting_.find(rsp.cookie); it != waiting_.end()) {
       it->second = {.done = true, .rsp = rsp};
     } else {
-      RNIC_LOG_WARN(log, "admin answer nobody waits for: {}", rsp.describe());
+      RNIC_LOG_WARN(log, "unexpected admin response: {}", rsp.describe());
     }
   }
 }

@@ -206,7 +206,7 @@ Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own) {
   if (!reply.enhanced) return a;
   if (reply.ird_ord.peer_to_peer != 0)
     return fail(Errc::kProtocol,
-                "RFC 6581 4: the Reply chooses a ready-to-receive message nobody offered");
+                "RFC 6581 4: the Reply chooses a ready-to-receive message that was not offered");
   a.ord = limited(own.ord, reply.ird_ord.ird);
   if (reply.ird_ord.ord != kNoNegotiation && reply.ird_ord.ord > own.ird)
     return fail(Errc::kProtocol, "RFC 6581 C-43: insufficient IRD: the peer wants {}, there are {}",

@@ -53,7 +53,7 @@ class Answer {
     return out;
   }
   void give(T value) {
-    RNIC_CHECK(!value_.has_value(), "an answer that nobody asked for");
+    RNIC_CHECK(!value_.has_value(), "a response without a request");
     value_ = std::move(value);
     if (const auto h = std::exchange(waiting_, nullptr)) h.resume();
   }

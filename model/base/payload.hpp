@@ -68,7 +68,7 @@ class Payload {
   }
   /// `count` bytes from byte `from` on, at most up to the end.
   Payload slice(uint32_t from, uint32_t count = UINT32_MAX) const {
-    RNIC_CHECK(from <= len_, "slice behind the end");
+    RNIC_CHECK(from <= len_, "slice beyond the end");
     Payload p(*this);
     p.off_ += from;
     p.len_ = std::min(count, len_ - from);

@@ -324,7 +324,7 @@ void Ddp::Rx::report(const Delivery& d, uint32_t Drain::*way) {
 
 /// tpt invalidates in the order of Out::invalidate().
 void Ddp::Rx::invalidated() {
-  RNIC_CHECK(!held_.empty(), "an invalidation that nobody waits for");
+  RNIC_CHECK(!held_.empty(), "an unexpected invalidation");
   bool next = true;  // the oldest report is that of the invalidation
   while (!held_.empty() && (next || held_.front().done.kind != spec::DeliverKind::kInvalidate)) {
     next = false;

@@ -437,7 +437,7 @@ struct DdpCtlCommit {
   }
 };
 
-/// A qp_ack_ddp was accepted: what was inside when the order took effect has left.
+/// A qp_ack_ddp was accepted: what was inside when the order took effect was sent or dropped.
 /// architecture 10
 /// tap_ddp_ack in u_ddp.u_qp.
 struct DdpAckCommit {
@@ -718,7 +718,7 @@ struct AtomicWordCommit {
   }
 };
 
-/// The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
+/// The entry of a lookup is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
 /// architecture 10
 /// tap_tpt_check in u_tpt.u_entry.
 struct TptCheckCommit {
@@ -780,7 +780,7 @@ struct TptCheckCommit {
   }
 };
 
-/// A command changed an entry (or was refused): its effect on look-ups read from the next cycle on.
+/// A command changed an entry (or was refused): its effect on lookups read from the next cycle on.
 /// waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
 /// but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of sq_local, for
 /// the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry is its own), 2

@@ -2387,7 +2387,7 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } ddp_ctl_commit_t;
 
-  // A qp_ack_ddp was accepted: what was inside when the order took effect has left.
+  // A qp_ack_ddp was accepted: what was inside when the order took effect was sent or dropped.
   //   architecture 10
   //   tap_ddp_ack in u_ddp.u_qp; simulation only
   localparam int unsigned DdpAckCommitWidth = 20;
@@ -2473,7 +2473,7 @@ package iwarp_pkg;
     logic performed;
   } atomic_word_commit_t;
 
-  // The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
+  // The entry of a lookup is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
   //   architecture 10
   //   tap_tpt_check in u_tpt.u_entry; simulation only
   localparam int unsigned TptCheckCommitWidth = 182;
@@ -2490,11 +2490,11 @@ package iwarp_pkg;
     logic last;
   } tpt_check_commit_t;
 
-  // A command changed an entry (or was refused): its effect on look-ups read from the next cycle
-  // on. waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no
-  // command, but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of
-  // sq_local, for the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry
-  // is its own), 2 refused, 3 the entry is open, 4 given up; or of its bind: 5 bound, or unbound, 6
+  // A command changed an entry (or was refused): its effect on lookups read from the next cycle on.
+  // waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
+  // but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of sq_local,
+  // for the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry is its
+  // own), 2 refused, 3 the entry is open, 4 given up; or of its bind: 5 bound, or unbound, 6
   // refused, 7 the window is closed, and the bind is tried again.
   //   architecture 10
   //   tap_tpt_change in u_tpt.u_update; simulation only

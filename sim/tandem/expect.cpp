@@ -317,7 +317,7 @@ void Expect::requested(const spec::LlpCtlReq& r) {
 void Expect::responded(uint64_t value) {
   tally_.made(Kind::kRegisters);
   if (reads_.empty())
-    return tally_.differ("RTL answered a register read ({:#x}) that nobody asked for", value);
+    return tally_.differ("RTL answered a register read ({:#x}) without a request", value);
   const Read r = reads_.front();
   reads_.pop_front();
   if (r.value && *r.value != value)

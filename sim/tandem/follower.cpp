@@ -184,11 +184,11 @@ std::string Steps::left(bool at_end) const {
   say_qp(local_failures_, "requests that tpt refused wait for rdmap");
   say_qp(results_, "results of atomics wait for their store");
   say_qp(storing_, "words of atomic wait to be written");
-  say(looked_, "look-ups of atomic were not used");
+  say(looked_, "lookups of atomic were not used");
   say_qp(cqe_reqs_, "completions wait for cq");
   if (answered_[0].size() > refused_)
-    say(answered_[0], "look-ups for received segments were not used");
-  say(answered_[2], "look-ups for work requests were not used");
+    say(answered_[0], "lookups for received segments were not used");
+  say(answered_[2], "lookups for work requests were not used");
   say(records_, "received records wait for llp_if");
   say(events_, "events of the transport wait for llp_if");
   say_qp(ulpdus_, "received segments wait for ddp");
@@ -196,10 +196,10 @@ std::string Steps::left(bool at_end) const {
   say_qp(grants_, "grants wait for ddp");
   say_qp(segments_, "segments wait to be sent");
   say_qp(ulpdus_out_, "segments wait for mpa");
-  say(terms_left_, "Terminates have left and llp_if has not seen it");
+  say(terms_left_, "Terminates were sent, and llp_if has not processed that");
   say(raw_out_, "runs of streaming bytes wait to be sent");
   if (answered_[3].size() > cancelled_)
-    say(answered_[3], "look-ups for Reads of the peer were not used");
+    say(answered_[3], "lookups for Reads of the peer were not used");
   if (look_ != Look::kNone)
     s += fmt::format("QP {}: qp_state has not done with its look\n", looked_at_);
   for (size_t i = 0; i < qps_.size(); ++i) {

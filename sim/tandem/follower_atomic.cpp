@@ -57,7 +57,7 @@ void Steps::step(const spec::AtomicWordCommit& c) {
     return tally_.differ("atomic_word: QP {}: a Read before it has not fetched its source", c.qpn);
   auto a = looked_up(r);
   if (!a || a->result != spec::TptResult::kOk)
-    return tally_.differ("atomic_word: QP {}: RTL has decided {}; its look-up: {}", c.qpn,
+    return tally_.differ("atomic_word: QP {}: RTL has decided {}; its lookup: {}", c.qpn,
                          r.describe(), a ? to_string(a->result) : "none");
   const uint64_t address = a->extents.all()[0].address;
   hand->is_decided = true;
@@ -86,7 +86,7 @@ void Steps::result_decided(const spec::AtomicWordCommit& c) {
   if (!r) return;
   auto a = looked_up(*r);
   if (!a || a->result != spec::TptResult::kOk || c.performed == 0)
-    return tally_.differ("atomic_word: QP {}: RTL stores a result; its look-up: {}", c.qpn,
+    return tally_.differ("atomic_word: QP {}: RTL stores a result; its lookup: {}", c.qpn,
                          a ? to_string(a->result) : "none");
   const uint64_t address = a->extents.all()[0].address;
   store(c.qpn, r->slot, address, r->data, std::move(a->extents));

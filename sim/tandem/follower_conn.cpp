@@ -28,8 +28,8 @@ void Steps::step(const spec::LlpRuleCommit& c) {
         terms_left_.pop_front();
       } else if (!known(c.qpn, "llp_rule") || !llp_.is_behind_fin(c.qpn) ||
                  !expect_.drops_term(c.qpn)) {
-        return tally_.differ(
-            "llp_rule: QP {}: RTL says that its Terminate has left; model's has not", c.qpn);
+        return tally_.differ("llp_rule: QP {}: RTL: its Terminate was sent; model: not sent",
+                             c.qpn);
       }
       return llp_.sent({.qpn = c.qpn, .is_term = 1});
     case kTermLate:

@@ -156,7 +156,8 @@ void Steps::dma_write(const DmaWrite& w) {
       for (uint32_t n = expect_.admin_written(w); n != 0; --n) answer_written();
       return;
     default:
-      return tally_.differ("RTL wrote {} bytes at {:#x} for nobody", w.data.size(), w.address);
+      return tally_.differ("RTL wrote {} bytes at {:#x} without a request", w.data.size(),
+                           w.address);
   }
 }
 

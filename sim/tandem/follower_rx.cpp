@@ -42,7 +42,7 @@ void Steps::step(const spec::LlpRxCommit& c) {
                            r.connection, r.data.size(),
                            c.way == kStream ? "gives it to admin" : "drops it");
     if (!stream) return;
-    if (give_ != r.connection) return tally_.followed("streaming bytes that nobody asked for");
+    if (give_ != r.connection) return tally_.followed("streaming bytes without a request");
     give_.reset();
     return admin_.raw_rx({.connection = r.connection, .data = std::move(r.data)});
   }
@@ -53,7 +53,7 @@ void Steps::step(const spec::LlpRxCommit& c) {
   if (!f && q.stopped_llp &&
       q.connection ==
           c.connection) {  // until the stop has taken effect, records still reach the QP
-    tally_.followed("records behind a stop");
+    tally_.followed("records after a stop");
     f = model::RxFpdu{.hdr = {.qpn = c.qpn, .length = data.size()}, .data = data, .error = r.error};
   }
   if (!f)

@@ -101,8 +101,8 @@ void Steps::step(const spec::QpStateCommit& c) {
   Followed& q = qps_[c.qpn];
   if (c.again != 0) {
     if (look_ != Look::kDone || looked_at_ != c.qpn)
-      return tally_.differ("qp_state: QP {}: RTL decides behind a look; model has not looked",
-                           c.qpn);
+      return tally_.differ(
+          "qp_state: QP {}: RTL decides after a second visit; model has not visited", c.qpn);
     look_ = Look::kNone;
     return decide_again(c.qpn, q);
   }

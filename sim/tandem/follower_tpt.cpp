@@ -44,7 +44,7 @@ void Steps::step(const spec::TptCheckCommit& c) {
   for (TxSegment& s : segments_) {
     if (s.asks.empty()) continue;
     if (!(s.asks.front() == request)) {
-      return tally_.differ("tpt_check: QP {}: look-up for a segment to be sent: RTL {} / model {}",
+      return tally_.differ("tpt_check: QP {}: lookup for a segment to be sent: RTL {} / model {}",
                            s.qpn, request.describe(), s.asks.front().describe());
     }
     s.asks.pop_front();
@@ -303,7 +303,7 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
                cancelled_ != 0) {  // its QP stopped or failed before it was answered
       --cancelled_;
       edge.pop_front();
-      tally_.followed("responder's look-ups that came to nothing");
+      tally_.followed("responder's lookups that came to nothing");
     } else {
       break;
     }
@@ -311,7 +311,7 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
   if (edge.empty()) {
     tally_.differ("tpt_check: model looks up {} for {}; RTL has not", c.describe(), kNames[client]);
   } else {
-    tally_.differ("tpt_check: look-up for {}: RTL {} / model {}", kNames[client],
+    tally_.differ("tpt_check: lookup for {}: RTL {} / model {}", kNames[client],
                   edge.front().request.describe(), c.describe());
   }
   return spec::TptResult::kStag;  // no extents

@@ -49,7 +49,7 @@ void Steps::step(const spec::LlpGrantCommit& c) {
   wants = false;
   auto grant = llp_.grant({.qpn = c.qpn, .is_term = c.is_term});
   if (!grant && q.stopped_llp) {  // llp_if's stop reaches its table of grants later
-    tally_.followed("grants behind a stop");
+    tally_.followed("grants after a stop");
     grant = spec::TxGrant{.qpn = c.qpn, .is_term = c.is_term, .mulpdu = c.mulpdu};
   }
   if (!grant)
@@ -154,7 +154,7 @@ void Steps::resp_slot_free(const spec::RespSlotFree& f) {
 bool Steps::assemble_next() {
   TxSegment& s = segments_.front();
   if (!s.whole) {
-    std::string why = fmt::format("{} look-ups of its STags have not come", s.asks.size());
+    std::string why = fmt::format("{} lookups of its STags have not come", s.asks.size());
     if (s.asks.empty()) {
       const spec::Extent& e = s.extents.all()[s.gathered];
       const auto got = log_.peek(Client::kPayload, e.address, e.length);
@@ -292,7 +292,7 @@ void Steps::step(const spec::DdpAckCommit& c) {
     return tally_.differ("ddp_ack: QP {}: RTL acknowledges; in the model it has not stopped: {}",
                          c.qpn, ddp_.waiting_for());
   if (std::ranges::any_of(inside_, [&](const model::RxUlpdu& u) { return u.hdr.qpn == c.qpn; }))
-    tally_.followed("segments behind a stop");
+    tally_.followed("segments after a stop");
   acks_ddp_.erase(done);
   acks_.push_back({model::Qp::Peer::kDdp, c.qpn});
 }

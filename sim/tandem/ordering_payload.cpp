@@ -220,7 +220,7 @@ void PayloadOrder::unexplained(const DmaRead& r) {
   const bool fails = failed_at_ && findings_.cycle() - *failed_at_ <= kResumeCycles;
   if (!fails)
     suspect_ = fmt::format(
-        "{} bytes of payload are read from {:#x} in device cycle {}: no look-up explains them, and "
+        "{} bytes of payload are read from {:#x} in device cycle {}: no lookup explains them, and "
         "no QP failed",
         r.length, r.address, findings_.cycle());
   stop_pairing();

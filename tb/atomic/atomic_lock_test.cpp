@@ -50,8 +50,8 @@ class AtomicLockTest : public testing::Test {
   uint64_t acquires = 0, releases = 0;
   int64_t last_bucket = -1;  // acquired in the cycle before
   tb::Tally met{"granted at once",
-                "queued behind the same address",
-                "queued behind another address of the bucket",
+                "queued after the same address",
+                "queued after another address of the bucket",
                 "three in a bucket",
                 "back-to-back acquires of a bucket",
                 "acquire of a bucket as its only entry is released",
@@ -144,8 +144,7 @@ class AtomicLockTest : public testing::Test {
       met("granted at once", queue.empty());
       if (!queue.empty()) {
         const bool same = entries[queue.back()].address == address;
-        met(same ? "queued behind the same address"
-                 : "queued behind another address of the bucket");
+        met(same ? "queued after the same address" : "queued after another address of the bucket");
       }
       met("three in a bucket", queue.size() >= 2);
       met("back-to-back acquires of a bucket", last_bucket == static_cast<int64_t>(bucket));

@@ -218,7 +218,7 @@ class AtomicTest : public testing::Test {
 
   // --- tpt
   void on_xlate(const spec::Qn1Xlate& x) {
-    ASSERT_FALSE(to_ask.empty()) << "a look-up that no item asks for";
+    ASSERT_FALSE(to_ask.empty()) << "a lookup that no item asks for";
     const ItemPtr item = to_ask.front();
     to_ask.pop_front();
     const auto& r = item->req;

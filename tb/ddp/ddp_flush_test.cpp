@@ -345,7 +345,7 @@ TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
       EXPECT_EQ(f.result, o.result);
       this->expect(4, tagged(0, true, 0xabcd, 0x80, memory(0x1000, 0xff0, 60)));
       d.settle();
-      EXPECT_TRUE(this->nothing_sent()) << "behind a fault nothing is sent";
+      EXPECT_TRUE(this->nothing_sent()) << "after a fault nothing is sent";
       this->put(w, terminate(3));
       this->expect(3, untagged(7, true, 2, 1, 0, Bytes(22, 0x7e)), true);
       d.settle();

@@ -464,7 +464,7 @@ class Stops {
       flushes++;
     }
     if (q.bad_ask && m.hdr.source == TxSource::kResp && m.stag != 0) {
-      ASSERT_LT(first_ask.at(m.stag), *q.bad_ask) << "behind a bad one";
+      ASSERT_LT(first_ask.at(m.stag), *q.bad_ask) << "after a bad one";
     }
     q.at += n;
     if (!last) return;
@@ -542,7 +542,7 @@ TYPED_TEST(DdpStopTest, Random) {
     Stops s(this->dut, p);
     s.run();
     std::cout << p.describe() << ": " << s.stops << " stops, " << s.full
-              << " with segments inside, " << s.silent << " errors behind a refusal, " << s.unsent
+              << " with segments inside, " << s.silent << " errors after a refusal, " << s.unsent
               << " unsent, " << s.flushes << " Flush Responses\n";
     full += s.full, silent += s.silent, flushes += s.flushes;
   });

@@ -295,7 +295,7 @@ TEST_F(FastRegister, WrongUseIsEinval) {
   bad(qp, wr, "cannot be inline");
   wr.send_flags = 1u << 4;
   bad(qp, wr, "send_flags");
-  EXPECT_TRUE(qp.post_send(reg(mr, 0))) << "no rights: for nobody, but valid";
+  EXPECT_TRUE(qp.post_send(reg(mr, 0))) << "no rights, but valid";
   const auto pmem = must(dev.persistent("log", 4096));
   ASSERT_TRUE(map(mr, {{.buffer = pmem, .length = 4096}}));
   EXPECT_TRUE(qp.post_send(reg(mr, IBV_ACCESS_FLUSH_PERSISTENT)));

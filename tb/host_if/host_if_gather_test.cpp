@@ -96,7 +96,7 @@ class HostIfGatherTest : public testing::Test {
                 "extent of 4097",
                 "begins on a page's last byte",
                 "ends with a page",
-                "ends one byte behind a page",
+                "ends one byte after a page",
                 "address carries into bit 32",
                 "ring wraps in a read",
                 "ring wraps between reads",
@@ -106,7 +106,7 @@ class HostIfGatherTest : public testing::Test {
                 "check failed at once",
                 "check failed after extents",
                 "read failed",
-                "a second failure behind the first",
+                "a second failure after the first",
                 "DMA off",
                 "DMA off in a packet",
                 "a read passes over a held tag",
@@ -176,7 +176,7 @@ class HostIfGatherTest : public testing::Test {
     }
     met("begins on a page's last byte", e.address % 4096 == 4095 && e.length > 1);
     met("ends with a page", (e.address + e.length) % 4096 == 0);
-    met("ends one byte behind a page", (e.address + e.length) % 4096 == 1);
+    met("ends one byte after a page", (e.address + e.length) % 4096 == 1);
     met("address carries into bit 32", (e.address + e.length - 1) >> 32 != e.address >> 32);
     return e;
   }
@@ -361,7 +361,7 @@ class HostIfGatherTest : public testing::Test {
     auto& t = dut.top();
     if (t.req_valid_o == 0 || t.req_ready_i == 0) return;
     while (issued < chunks.size() && !chunks[issued].real) issued++;
-    ASSERT_LT(issued, chunks.size()) << "a read that nobody asked for";
+    ASSERT_LT(issued, chunks.size()) << "a read without a request";
     Chunk& c = chunks[issued];
     const unsigned tag = t.req_tag_o - B::kTagBase;
     ASSERT_LT(tag, B::kTags);
@@ -401,7 +401,7 @@ class HostIfGatherTest : public testing::Test {
   }
 
   void check_whole(const spec::PayloadHdr& hdr) {
-    ASSERT_LT(wholes, opened) << "a whole packet that nobody gave";
+    ASSERT_LT(wholes, opened) << "a whole packet that was not opened";
     const Packet& p = packets[wholes++];
     spec::PayloadHdr want{.length = p.length, .status = {}, .result = {}};
     unsigned bad = 0;
@@ -414,7 +414,7 @@ class HostIfGatherTest : public testing::Test {
         want.result = c.result;
       }
     }
-    met("a second failure behind the first", bad > 1);
+    met("a second failure after the first", bad > 1);
     ASSERT_EQ(hdr, want) << hdr.describe() << ", wanted " << want.describe();
   }
 

@@ -48,14 +48,14 @@ class HostIfRealignTest : public testing::Test {
                 "chunk of 4096",
                 "chunk inside the word that is held",
                 "chunk up to that word's end",
-                "chunk one byte behind it",
+                "chunk one byte after it",
                 "last beat from two words",
                 "packet of one byte",
                 "packet of 32 bytes of cq",
                 "packet of a word",
                 "packet of many chunks",
-                "another client behind a partial word",
-                "same client behind a partial word"};
+                "another client after a partial word",
+                "same client after a partial word"};
   tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
 
   void start(tb::Pace p) {
@@ -101,9 +101,9 @@ class HostIfRealignTest : public testing::Test {
     const auto bytes = rng.bytes(total);
     met("packet of one byte", total == 1);
     met("packet of many chunks", lengths.size() >= 6);
-    met("another client behind a partial word",
+    met("another client after a partial word",
         last_partial && last_client != static_cast<int>(client));
-    met("same client behind a partial word",
+    met("same client after a partial word",
         last_partial && last_client == static_cast<int>(client));
     last_client = static_cast<int>(client);
     last_partial = total % 64 != 0;
@@ -123,7 +123,7 @@ class HostIfRealignTest : public testing::Test {
       shifts.insert(at % 64);
       met("chunk inside the word that is held", n < held);
       met("chunk up to that word's end", n == held);
-      met("chunk one byte behind it", held != 0 && n == held + 1);
+      met("chunk one byte after it", held != 0 && n == held + 1);
       met("last beat from two words", held != 0 && (n - 1) % 64 + 1 > held);
       chunks.push_back({n, client, at + n == total, ++side});
       for (uint32_t b = 0; b < n; b += 64) {

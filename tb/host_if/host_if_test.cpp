@@ -170,10 +170,10 @@ class HostIfTest : public testing::Test {
       if (inside) {
         ASSERT_EQ(c, *inside) << "packets interleave";
       }
-      ASSERT_FALSE(wants[c].empty()) << "a write that nobody asked for";
+      ASSERT_FALSE(wants[c].empty()) << "a write without a request";
       auto next = wants[c].begin();
       if (message_is_older && t.client == 6) next = std::ranges::find(wants[c], 6U, &Run::tap);
-      ASSERT_NE(next, wants[c].end()) << "a message that nobody asked for";
+      ASSERT_NE(next, wants[c].end()) << "a message without a request";
       auto& run = *next;
       EXPECT_EQ(t.client, run.tap);
       ASSERT_LE(progress + t.data.size(), run.bytes.size());
@@ -505,7 +505,7 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
     unsigned lost = 0, copies = 0, alone = 0, seconds = 0;
     auto take = [&](const spec::QpDoorbell& got) {
       const auto it = rung.find({got.qpn, got.index});
-      ASSERT_NE(it, rung.end()) << got.describe() << " rings twice, or for nobody";
+      ASSERT_NE(it, rung.end()) << got.describe() << " rings twice, or unasked";
       EXPECT_EQ(got.page, it->second.page);
       EXPECT_GT(got.index, seen[got.qpn]) << "of QP " << got.qpn;
       seen[got.qpn] = got.index;

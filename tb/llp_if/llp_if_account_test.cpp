@@ -94,7 +94,7 @@ class LlpIfAccountTest : public testing::Test {
                 "need is one byte short",
                 "size fits exactly",
                 "size is one byte short",
-                "limit behind 2^32, granted before it",
+                "limit beyond 2^32, granted before it",
                 "granted passes 2^31",
                 "granted passes 2^32",
                 "2^31 - 1 available",
@@ -284,7 +284,7 @@ class LlpIfAccountTest : public testing::Test {
       const bool is_need = what[0] == 'n';
       if (surely == wanted) met(is_need ? "need fits exactly" : "size fits exactly");
       if (surely + 1 == wanted) met(is_need ? "need is one byte short" : "size is one byte short");
-      met("limit behind 2^32, granted before it", c.limit / k32 != (c.granted - c.refunded) / k32);
+      met("limit beyond 2^32, granted before it", c.limit / k32 != (c.granted - c.refunded) / k32);
     };
     judge("need", t.fits_need_o != 0, need);
     judge("size", t.fits_size_o != 0, c.size + kTerm);

@@ -401,7 +401,7 @@ TYPED_TEST(LlpIfTest, AnAbortedConnectionHasNothingLeft) {
     EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 5), AdminStatus::kOk);
     this->expect_req(LlpOp::kReleased, 5);
     this->event(LlpEvt::kIncoming, 5);
-    EXPECT_EQ(this->query(5).mss, 0) << "nobody has told it yet";
+    EXPECT_EQ(this->query(5).mss, 0) << "not set yet";
     this->expect_quiet();
   });
 }

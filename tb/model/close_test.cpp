@@ -263,7 +263,7 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
       b.a.command(AdminOpcode::kConnSend, ca, spec::AdminConnArgs{.address = at, .length = 20})
           .status,
       AdminStatus::kBadState)
-      << "behind its FIN";
+      << "after its FIN";
 }
 
 // Bytes that were refused for lack of credit are not sent on the next connection with that number.

@@ -44,7 +44,7 @@ class ErrorTest : public testing::Test {
     while (const auto e = b.b.poll_event())
       told = told || (e->kind == spec::EqeType::kQp && e->object == p.b.qpn);
     EXPECT_TRUE(told) << "no event of the QP";
-    EXPECT_TRUE(b.b.ends[p.conn_b].local_fin) << "no FIN behind the Terminate";
+    EXPECT_TRUE(b.b.ends[p.conn_b].local_fin) << "no FIN after the Terminate";
     b.clock.settle(100);
     EXPECT_EQ(b.b.device().waiting_for(), "");
   }

@@ -74,7 +74,7 @@ TEST(Events, ArmedOncePerArming) {
   write();
   EXPECT_EQ(events(), 0) << "not armed";
   b.a.arm(p.a.cqn, false);
-  EXPECT_EQ(events(), 1) << "a completion lies behind the consumer index";
+  EXPECT_EQ(events(), 1) << "a completion is after the consumer index";
   write();
   EXPECT_EQ(events(), 0) << "once per arming";
   b.a.wait(p.a.cqn);

@@ -42,7 +42,7 @@ TEST_F(SrqQpTest, ADoorbellFitsByWhatIsTaken) {
   EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 1, 4)) << "another page";
   EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 5, 5));
   EXPECT_TRUE(ring(DoorbellKind::kRq, kSrq, 4, 5));
-  EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 3, 5)) << "behind the producer index";
+  EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, 3, 5)) << "beyond the producer index";
   for (uint16_t i = 5; i < 40; ++i) {
     EXPECT_FALSE(ring(DoorbellKind::kRq, kSrq, i, 5)) << i;
     EXPECT_EQ(take(kA).result, RqTake::kOk);

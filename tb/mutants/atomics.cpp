@@ -192,7 +192,7 @@ Result<void> Story::wait_their_turn(Qp& qp) {
   ++shared_.checks;
   return word(kSent + 7992) == kNew
              ? Result<void>()
-             : fail(Errc::kProtocol, "a Read has brought what a FetchAdd behind it stored");
+             : fail(Errc::kProtocol, "a Read returned what a later FetchAdd stored");
 }
 
 }  // namespace rnic::mutants

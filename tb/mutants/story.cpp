@@ -680,7 +680,8 @@ Result<void> Story::suffer(Qp& qp) {
   return std::ranges::equal(shared_.memory[1 - side_].subspan(4096 - 4000, 8000),
                             buffer_.bytes().subspan(kLand, 8000))
              ? Result<void>()
-             : fail(Errc::kProtocol, "told that the peer is lost before its last Write is there");
+             : fail(Errc::kProtocol,
+                    "the loss of the peer is reported before its last Write is there");
 }
 
 /// Two Reads, a Write after each. The device receives only the first Read's response, so the first

@@ -47,7 +47,7 @@ T with_bit_flipped(const T& item, uint32_t bit) {
 
 Fault TraceFault::describe(uint32_t number) const {
   constexpr std::array kKinds = {"dropped", "doubled", "one later", "bit changed"};
-  constexpr std::array kAfter = {"nothing", "twice", "behind the next", "bit {} flipped"};
+  constexpr std::array kAfter = {"nothing", "twice", "after the next", "bit {} flipped"};
   const auto i = static_cast<size_t>(action);
   Fault f{.number = number, .layer = Layer::kTrace, .file = "trace"};
   f.kind = kKinds[i];

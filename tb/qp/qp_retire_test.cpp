@@ -106,14 +106,14 @@ class QpRetireTest : public testing::Test {
   std::optional<Issue> issue;
   std::optional<std::pair<Qp*, bool>> prod_write;  // true: receive queue
   tb::Tally met{"done at the head",
-                "done behind the head",
+                "done after the head",
                 "a done lets four or more retire",
                 "window full",
-                "flush with done ones behind the head",
+                "flush with done ones after the head",
                 "flush with a gap before a failed one",
                 "flush of an empty window",
                 "done of a QP that was flushed",
-                "look behind a done of its QP",
+                "look after a done of its QP",
                 "receive",
                 "receive of an SRQ",
                 "rests with a full window",
@@ -240,7 +240,7 @@ class QpRetireTest : public testing::Test {
     if (i >= q.window.size()) return;
     q.window[i].done = true;
     q.reads += is_read;
-    met(i == 0 ? "done at the head" : "done behind the head");
+    met(i == 0 ? "done at the head" : "done after the head");
     unsigned retired = 0;
     for (; !q.window.empty() && q.window.front().done; retired++) pop(q, true);
     met("a done lets four or more retire", retired >= 4);
@@ -254,7 +254,7 @@ class QpRetireTest : public testing::Test {
   }
   void flush(Qp& q) {
     met("flush of an empty window", q.window.empty());
-    met("flush with done ones behind the head",
+    met("flush with done ones after the head",
         std::any_of(q.window.begin(), q.window.end(), [](const Entry& e) { return e.done; }));
     uint16_t covered = q.sq;
     for (; !q.window.empty(); pop(q, false)) {
@@ -276,7 +276,7 @@ class QpRetireTest : public testing::Test {
   }
   void take_request(const Request& r) {
     Qp& q = *r.qp;
-    if (r.op == kLook) met("look behind a done of its QP", cqes_put != cqes_seen);
+    if (r.op == kLook) met("look after a done of its QP", cqes_put != cqes_seen);
     if (r.op == kMark) q.err = {r.slot, r.status};
     if (r.op == kFlush) flush(q);
     answers.push_back({q.sq, q.rq, q.sq == q.prod_sq, q.reads != q.reads_issued, cqes_put});

@@ -107,8 +107,8 @@ class QpSqFetchTest : public testing::Test {
                 "push not taken: no room",
                 "push not taken: reads under way",
                 "read failed",
-                "good read behind a failed one",
-                "barrier behind reads",
+                "good read after a failed one",
+                "barrier after reads",
                 "created again",
                 "indices run round"};
   tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
@@ -366,9 +366,9 @@ class QpSqFetchTest : public testing::Test {
       coming.pop_front();
       ASSERT_EQ(r.qp, &q) << where;
       q.reads--;
-      met("good read behind a failed one", q.fail && !r.fails);
+      met("good read after a failed one", q.fail && !r.fails);
       met("read failed", r.fails);
-      met("barrier behind reads", !barriers.empty());
+      met("barrier after reads", !barriers.empty());
       ASSERT_EQ(arrived, q.fail ? q.arrived : r.fails ? r.first : r.first + r.count) << where;
       q.fail |= r.fails;
       q.want_kicks++;

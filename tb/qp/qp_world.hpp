@@ -580,7 +580,7 @@ class QpWorld {
       EXPECT_EQ(q.reads, 0U) << "fence";
     }
     if (std::exchange(q.after_bind, is_own)) {
-      EXPECT_EQ(q.reads, 0U) << "the fence behind a bind";
+      EXPECT_EQ(q.reads, 0U) << "the fence after a bind";
     }
     if (is_read) {
       EXPECT_LT(q.reads, q.ord) << "more Reads than ord";

@@ -81,7 +81,7 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   const auto own = std::find(left.begin(), left.end(), 2) - left.begin();
   EXPECT_EQ(left.size(), 6U);
   EXPECT_LT(static_cast<size_t>(own), at_ack)
-      << "the response of QP 2 left behind its acknowledgement";
+      << "the response of QP 2 left after its acknowledgement";
   dut.tx_message_hdr.on_item(nullptr);
   dut.qp_ack.on_item(nullptr);
 }
@@ -140,7 +140,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     dut.atomic_req.on_item([&](const spec::AtomicReq& r) {
       ASSERT_LT(r.qpn, kQps);
       auto& q = qps[r.qpn];
-      ASSERT_FALSE(q.acked) << "behind the stop: " << r.describe();
+      ASSERT_FALSE(q.acked) << "after the stop: " << r.describe();
       if (r.op == AtomicOp::kResult) {
         sinks.push_back(r);
         results++;
@@ -164,7 +164,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     });
     dut.tx_message_hdr.on_item([&](const spec::TxMessageHdr& h) {
       auto& q = qps[h.qpn];
-      ASSERT_FALSE(q.acked) << "behind the stop: " << h.describe();
+      ASSERT_FALSE(q.acked) << "after the stop: " << h.describe();
     });
     dut.res_done.on_item([&](const spec::ResDone& d) {
       ASSERT_FALSE(qps[d.qpn].acked);

@@ -265,7 +265,7 @@ TEST(Linearizable, AtomicWriteTornOrLost) {
   EXPECT_FALSE(seen(0x1111111144444444));
   EXPECT_FALSE(seen(0x3333333322222222));
   EXPECT_FALSE(of({write(0, 1, 9, kNew), add(1, 10, 11, 0, kOld)}, kOld, kOld).ok) << "lost";
-  EXPECT_FALSE(of({write(0, 1, 9, kNew)}, kOld, kOld).ok) << "lost, nobody reads";
+  EXPECT_FALSE(of({write(0, 1, 9, kNew)}, kOld, kOld).ok) << "lost, without a read";
   EXPECT_FALSE(of({write(0, 1, 9, kNew), add(1, 2, 3, 0, kNew), add(1, 4, 5, 0, kOld)}, kOld).ok)
       << "and back";
 }

@@ -47,7 +47,7 @@ class BeatJoiner {
     if (beat.keep > kBeatBytes) why_ = fmt::format("keep is {}", beat.keep);
     if (beat.last == 0 && beat.keep != kBeatBytes)
       why_ = fmt::format("a beat of {} bytes is not the last", beat.keep);
-    if (beat.keep == 0 && !packet_.bytes.empty()) why_ = "an empty last beat behind others";
+    if (beat.keep == 0 && !packet_.bytes.empty()) why_ = "an empty last beat after others";
     const size_t n = std::min<size_t>(beat.keep, kBeatBytes);
     packet_.bytes.insert(packet_.bytes.end(), beat.data.begin(),
                          beat.data.begin() + static_cast<std::ptrdiff_t>(n));

@@ -777,7 +777,7 @@ TEST_P(AtomicTest, RegionGoesDuringAnAtomic) {
               h.until("destroy_mr's answer", [&] { return gone; });
               const uint64_t late = e.fetch_add(d.sge(4096, 8), far, 2 * kTarget, 1);
               EXPECT_EQ(h.event().peer_term, 0x0100);
-              h.until_complete(e, "one behind it");
+              h.until_complete(e, "one after it");
               EXPECT_EQ(e.wc(late).status, IBV_WC_REM_ACCESS_ERR);
             });
           },

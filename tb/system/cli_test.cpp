@@ -642,7 +642,7 @@ TEST_F(Cli, WhatIsNoJsonIsToldWithItsPlaceAndWhy) {
          "quotes"},
         {"{\"settings\": {\"m\\tu\\x\": 4}}", "no such character is written with a backslash"},
         {"{\"settings\": {\"\xff\": 4}}", "a byte is no UTF-8"},
-        {"{}\n}", "line 2, column 1: something stands behind the end"},
+        {"{}\n}", "line 2, column 1: there is text after the end"},
         {"{\"settings\": {}", "line 1, column 16: the file ends too early"}}) {
     std::ofstream(file("wrong.json")) << text;
     const Told t = run("run write_lat --config wrong.json");
@@ -848,7 +848,7 @@ TEST_F(Cli, ResultsWantsTheLimitOfDepthSh) {
 TEST_F(Cli, ResultsSayHowManyOperationsTheirStagesAreOf) {
   ASSERT_EQ(run("results stages --page page.md --json j --quiet").status, 0);
   EXPECT_EQ(json_of(file("j"))["runs"][0]["ops"], 24);
-  EXPECT_NE(text_of(file("page.md")).find("`write_lat`, 24 operations behind 4 of warm-up; "),
+  EXPECT_NE(text_of(file("page.md")).find("`write_lat`, 24 operations after 4 of warm-up; "),
             std::string::npos);
 }
 

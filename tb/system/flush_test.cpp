@@ -287,14 +287,14 @@ TEST_P(FlushTest, PairsWithWhatIsPostedAfterAndBefore) {
             const uint64_t read = e.read(d.sge(8192, 64), key, kTarget + 4096);
             (void)e.flush(key, kTarget, 64);
             step(h, 2);
-            h.until_complete(e, "what stands behind a Flush");
+            h.until_complete(e, "the operations after a Flush");
             EXPECT_EQ(e.wc(read).status, IBV_WC_SUCCESS);
             for (const uint8_t b : std::span(d.at(8192), 64)) EXPECT_EQ(b, 0x5a) << "fetched early";
             step(h, 4);
             (void)e.read(d.sge(8192, 64), key, kTarget + 4096);
             (void)e.flush(key, kTarget, 64);
             phase = 6;
-            h.until_complete(e, "a Flush behind a Read");
+            h.until_complete(e, "a Flush after a Read");
           });
         },
         [&](Host& h) {

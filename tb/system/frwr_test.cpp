@@ -295,7 +295,7 @@ TEST_P(FrwrTest, RefusedRegistrations) {
       {"more pages than room", operand([](Op& o) { o.pages = kPages + 1; })},
       {"no byte", operand([](Op& o) { o.length = 0; })},
       {"2^48 bytes", operand([](Op& o) { o.length |= uint64_t{1} << 48; })},
-      {"begins behind its first page",
+      {"begins after its first page",
        operand([](Op& o) { o.first_offset = kPage, o.length = 100; })},
       {"longer than its pages", operand([](Op& o) { o.length = 3 * kPage - kFirst + 1; })},
       {"an unknown right", operand([](Op& o) { o.rights |= 0x20; })},

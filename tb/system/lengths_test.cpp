@@ -57,7 +57,7 @@ TEST_P(Lengths, ArriveWhole) {
       EXPECT_EQ(wrong({r.at(base), at}, 9, base), 0u) << "before " << length << " at " << at;
       const uint64_t end = at + length;
       EXPECT_EQ(wrong({r.at(base + end), kSlot - end}, 9, base + end), 0u)
-          << "behind " << length << " at " << at;
+          << "after " << length << " at " << at;
     };
     ConnParam param;
     param.responder_resources = param.initiator_depth = GetParam().depth;

@@ -226,7 +226,7 @@ TEST_P(MwRefused, Binds) {
       {"a Flush right that the region has not",
        operand([](Op& o) { o.rights |= IBV_ACCESS_FLUSH_GLOBAL; })},
       {"begins before the region", operand([](Op& o) { o.address = kAt - 1; })},
-      {"ends behind the region", operand([](Op& o) { o.length = kAll - kFirst + 1; })},
+      {"ends after the region", operand([](Op& o) { o.length = kAll - kFirst + 1; })},
       {"begins at the region's end", operand([](Op& o) { o.address = kAt + kAll, o.length = 1; })},
       {"wraps", operand([](Op& o) { o.address = UINT64_MAX; })}};
   for (const Case& c : cases) {

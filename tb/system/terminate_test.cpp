@@ -643,7 +643,7 @@ void TerminateTest::client(Host& h) {
   for (const auto& s : h.world.tap(kClient).taken) {
     const auto b = s.record.data.bytes();
     if (s.record.is_stream || s.record.connection != e.number()) continue;
-    EXPECT_TRUE(the_terminate.empty()) << "something came behind the Terminate";
+    EXPECT_TRUE(the_terminate.empty()) << "something came after the Terminate";
     the_terminate.assign(b.begin(), b.end());
   }
 

@@ -458,14 +458,14 @@ TEST(FollowerDiffers, OtherSource) {
 
 TEST(FollowerDiffers, LookUpOfAnotherPlace) {
   Script s = whole();
-  s["the look-up of the Send"].commit<spec::TptCheckCommit>().tagged_offset += 8;
-  EXPECT_THAT(s.run(), HasSubstr("tpt_check: QP 3: look-up for a segment to be sent: RTL"));
+  s["the lookup of the Send"].commit<spec::TptCheckCommit>().tagged_offset += 8;
+  EXPECT_THAT(s.run(), HasSubstr("tpt_check: QP 3: lookup for a segment to be sent: RTL"));
 }
 
 TEST(FollowerDiffers, LookUpWithOtherRights) {
   Script s = whole();
-  s["the look-up of a Write"].commit<spec::TptCheckCommit>().rights = spec::kAccessLocalWrite;
-  EXPECT_THAT(s.run(), HasSubstr("tpt_check: look-up for a received segment: RTL"));
+  s["the lookup of a Write"].commit<spec::TptCheckCommit>().rights = spec::kAccessLocalWrite;
+  EXPECT_THAT(s.run(), HasSubstr("tpt_check: lookup for a received segment: RTL"));
 }
 
 TEST(FollowerDiffers, PayloadNeverRead) {

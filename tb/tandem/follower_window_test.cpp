@@ -90,7 +90,7 @@ TEST(FollowerWindowsDiffer, BoundBeforeItHasDrained) {
 
 TEST(FollowerWindowsDiffer, OldKeyAfterTheClose) {
   Script s = binding();
-  move(s, "the close for the second bind", "the look-up of a Write with the old key");
+  move(s, "the close for the second bind", "the lookup of a Write with the old key");
   EXPECT_THAT(s.run(), HasSubstr("model places nothing now"));
 }
 

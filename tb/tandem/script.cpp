@@ -312,9 +312,9 @@ void Script::destroy_while_sending() {
   commit("the Send at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
   const Bytes data = joined(bytes(kPage0, 10), bytes(kPage1, 20));
   segment("the Send", spec::TxSource::kSq, untagged(3, 0, msn_out_[0]++, data), [&] {
-    check("the look-up of the Send", 1, kTo, 10, 0, false);
+    check("the lookup of the Send", 1, kTo, 10, 0, false);
     destroy_region("the first destroy", kOther, other, true);
-    check("the second look-up of the Send", 1, kTo + 4096, 20, 0, true);
+    check("the second lookup of the Send", 1, kTo + 4096, 20, 0, true);
     read_of(Client::kPayload, kPage0, bytes(kPage0, 10), "of the first page");
     destroy_region("the second destroy", kOther, other, false);
     read_of(Client::kPayload, kPage1, bytes(kPage1, 20), "of the second page");
@@ -335,7 +335,7 @@ void Script::send() {
   commit("the Send at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
   const Bytes data = joined(bytes(kPage0 + 4096 - 40, 40), bytes(kPage1, 60));
   segment("the Send", spec::TxSource::kSq, untagged(3, 0, msn_out_[0]++, data), [&] {
-    check("the look-up of the Send", 1, to, 100, 0, true);
+    check("the lookup of the Send", 1, to, 100, 0, true);
     read_of(Client::kPayload, kPage0 + 4096 - 40, bytes(kPage0 + 4096 - 40, 40),
             "of the first page");
     read_of(Client::kPayload, kPage1, bytes(kPage1, 60), "of the second page");
@@ -376,7 +376,7 @@ void Script::push_write() {
 void Script::receive_write() {
   const Bytes data = bytes(1, 64);
   received("a Write", tagged(0, stag_, kTo, data),
-           [&] { check("the look-up of a Write", 0, kTo, 64, spec::kAccessRemoteWrite, true); });
+           [&] { check("the lookup of a Write", 0, kTo, 64, spec::kAccessRemoteWrite, true); });
   add("the payload of a Write",
       DmaWrite{.address = kPage0, .data = payload(data), .client = Client::kPlace});
 }
@@ -389,7 +389,7 @@ void Script::receive_send() {
   const Bytes data = bytes(2, 10);
   received("a Send of the peer", untagged(5, 0, msn_in_[0]++, data), [&] {
     commit("the receive WQE", spec::QpRqTakeCommit{.qpn = kQp, .result = spec::RqTake::kOk});
-    check("the look-up of a Send", 0, kTo + 256, 10, spec::kAccessLocalWrite, true);
+    check("the lookup of a Send", 0, kTo + 256, 10, spec::kAccessLocalWrite, true);
   });
   add("the payload of a Send",
       DmaWrite{.address = kPage0 + 256, .data = payload(data), .client = Client::kPlace});
@@ -414,7 +414,7 @@ void Script::answer_read() {
   commit("the response", spec::RdmapResponseCommit{.qpn = kQp});
   segment("the response", spec::TxSource::kResp, tagged(2, 0x55, 0x9000, bytes(kPage0 + 8, 16)),
           [&] {
-            check("the look-up of the response", 1, kTo + 8, 16, spec::kAccessRemoteRead, true);
+            check("the lookup of the response", 1, kTo + 8, 16, spec::kAccessRemoteRead, true);
             read_of(Client::kPayload, kPage0 + 8, bytes(kPage0 + 8, 16), "of the response");
             commit("the free slot of the response", spec::RdmapOpCommit{.op = 6, .qpn = kQp});
           });
@@ -455,7 +455,7 @@ void Script::read() {
   segment("the Read", spec::TxSource::kSq, untagged(1, 1, msn_out_[1]++, request), [] {});
   const Bytes data = bytes(3, 32);
   received("a Read Response", tagged(2, stag_, to, data), [&] {
-    check("the look-up of a Read Response", 0, to, 32, spec::kAccessLocalWrite, true);
+    check("the lookup of a Read Response", 0, to, 32, spec::kAccessLocalWrite, true);
   });
   add("the payload of a Read Response",
       DmaWrite{.address = kPage0 + 512, .data = payload(data), .client = Client::kPlace});
@@ -511,7 +511,7 @@ void Script::register_memory() {
 
   const Bytes data = bytes(7, 48);
   received("a Write to registered memory", tagged(0, stag, kFirst, data), [&] {
-    commit("the look-up of the Write to registered memory",
+    commit("the lookup of the Write to registered memory",
            spec::TptCheckCommit{.client = 0,
                                 .stag = stag,
                                 .tagged_offset = kFirst,
@@ -534,7 +534,7 @@ void Script::refused_write() {
   doorbell("the doorbell of the receive to be flushed", spec::DoorbellKind::kRq, kQp, ++rq_, true);
   const Bytes ulpdu = tagged(0, stag_, kTo + 8192 - 4, bytes(5, 8));
   received("the refused Write", ulpdu, [&] {
-    check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
+    check("the lookup of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
   });
   commit("qp hears of the error", spec::QpStateCommit{.qpn = kQp, .bits = 1});
   // RFC 5040 section 4.8: DDP layer, tagged buffer error, base or bounds; with the length and the
@@ -593,7 +593,7 @@ void Script::close() {
 void Script::refuse_while_closing() {
   ask_close();
   received("the refused Write", tagged(0, stag_, kTo + 8192 - 4, bytes(5, 8)), [&] {
-    check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
+    check("the lookup of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
   });
   commit("qp hears of the error", spec::QpStateCommit{.qpn = kQp, .bits = 1});
   commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});

@@ -57,13 +57,13 @@ void Script::write_through_window(const std::string& name, uint32_t stag,
                                   const std::function<void()>& between) {
   const Bytes data = bytes(9, 150);
   received(name, tagged(0, stag, kFirst, data), [&] {
-    commit("the look-up of " + name, spec::TptCheckCommit{.client = 0,
-                                                          .stag = stag,
-                                                          .tagged_offset = kFirst,
-                                                          .length = 150,
-                                                          .qpn = kQp,
-                                                          .rights = spec::kAccessRemoteWrite,
-                                                          .last = 1});
+    commit("the lookup of " + name, spec::TptCheckCommit{.client = 0,
+                                                         .stag = stag,
+                                                         .tagged_offset = kFirst,
+                                                         .length = 150,
+                                                         .qpn = kQp,
+                                                         .rights = spec::kAccessRemoteWrite,
+                                                         .last = 1});
   });
   between();
   add("the first payload of " + name, DmaWrite{.address = kPage0 + 4000,

@@ -239,7 +239,7 @@ class Host {
     ASSERT_EQ((r.address - list->first) % 4096, 0U);
     for (unsigned i = 0; i < r.length; ++i) {
       const uint64_t at = r.address - list->first + i;
-      ASSERT_LT(at / 8, list->second.size()) << "a read behind the list";
+      ASSERT_LT(at / 8, list->second.size()) << "a read after the list";
       bytes.push_back(static_cast<uint8_t>(list->second[at / 8] >> (8 * (at % 8))));
     }
     d_.reg_rd_hdr.put({.status = spec::RdStatus::kOk, .length = r.length});

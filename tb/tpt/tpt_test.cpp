@@ -1126,7 +1126,7 @@ TYPED_TEST(TptRtlTest, Commits) {
         look();
       }
       EXPECT_TRUE(closed);
-      for (const auto& a : asked) EXPECT_TRUE(a.empty()) << "a look-up without its commit";
+      for (const auto& a : asked) EXPECT_TRUE(a.empty()) << "a lookup without its commit";
       auto compare = [](auto& items, const std::vector<bool>& good) {
         ASSERT_EQ(items.size(), good.size());
         for (size_t i = 0; i < good.size(); i++)

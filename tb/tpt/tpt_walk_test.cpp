@@ -75,7 +75,7 @@ class TptWalkTest : public testing::Test {
                 "begins on a page's last byte",
                 "ends with its page",
                 "ends one byte before it",
-                "ends one byte behind it",
+                "ends one byte after it",
                 "33 pages",
                 "the list's last entry",
                 "group of one",
@@ -84,7 +84,7 @@ class TptWalkTest : public testing::Test {
                 "failed last",
                 "failed in between",
                 "two failures",
-                "failed behind a good group",
+                "failed after a good group",
                 "page list taken by the other"};
   tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
 
@@ -155,7 +155,7 @@ class TptWalkTest : public testing::Test {
     met("begins on a page's last byte", j.offset == size - 1 && j.length > 1);
     met("ends with its page", (j.offset + j.length) % size == 0);
     met("ends one byte before it", (j.offset + j.length) % size == size - 1);
-    met("ends one byte behind it", (j.offset + j.length) % size == 1);
+    met("ends one byte after it", (j.offset + j.length) % size == 1);
     met("33 pages", pages == 33);
     met("the list's last entry", next_page == B::kPbl);
   }
@@ -193,7 +193,7 @@ class TptWalkTest : public testing::Test {
       met("failed first", at == 0 && jobs.size() > 1);
       met("failed last", at + 1 == static_cast<std::ptrdiff_t>(jobs.size()));
       met("failed in between", at != 0 && at + 1 != static_cast<std::ptrdiff_t>(jobs.size()));
-      met("failed behind a good group", groups != 0 && group_ok[groups - 1]);
+      met("failed after a good group", groups != 0 && group_ok[groups - 1]);
     }
     group_ok[groups] = bad == 0;
     bool over = B::kGated && bad != 0;

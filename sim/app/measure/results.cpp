@@ -186,7 +186,7 @@ void Results::stages() {
   const Outcome o = run(r);
   if (o.status != kGood) return;
   std::string text = fmt::format(
-      "Medians over the client's messages of one run of `write_lat`, {} operations behind {} of "
+      "Medians over the client's messages of one run of `write_lat`, {} operations after {} of "
       "warm-up; a row's cycles are those since the row above.\n\n",
       o.json["ops"].get<uint64_t>(), r.config.find("warmup").value);
   for (const auto& [key, title] :

@@ -55,7 +55,7 @@ Result<size_t> Host::poll() {
     for (const Wc& wc : std::span(wcs).first(*n)) {
       const auto owner = own_.owner.find(wc.qp_num);
       if (owner == own_.owner.end())
-        return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
+        return fail(Errc::kProtocol, "completion of QP {}, which does not exist", wc.qp_num);
       owner->second->inbox_.push_back(wc);
     }
     return {};
@@ -95,7 +95,7 @@ Result<void> Host::take(const Wc& wc) {
                ? take_receive(lane, wc)
                : take_send(lane, wc);
   }
-  return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
+  return fail(Errc::kProtocol, "completion of QP {}, which does not exist", wc.qp_num);
 }
 
 Result<void> Host::take_send(Lane& lane, const Wc& wc) {
@@ -125,7 +125,7 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
                                   : wc.status != want && !flushed_as_cut) {
     return fail(Errc::kConnectionLost, "qp {}: completion {} (vendor {}) of {}{}\n{}", lane.number,
                 to_string(wc.status), wc.vendor_err, name,
-                lane.send_failed ? ", behind one that has failed"
+                lane.send_failed ? ", after one that has failed"
                                  : fmt::format(", should be {}", to_string(want)),
                 standing());
   }
@@ -190,7 +190,7 @@ Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
     for (const Piece& p : lane.life->shares[peer_] ? std::vector<Piece>{} : o.receive)
       if (auto r = check(o, p); !r) return r;
     if (o.is_word())
-      if (auto r = compare_word(lane, o, "is behind a completed Flush"); !r) return r;
+      if (auto r = compare_word(lane, o, "precedes a completed Flush"); !r) return r;
   }
   return {};
 }
@@ -263,7 +263,7 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
                                   : wc.status != want && !flushed_as_cut) {
     return fail(Errc::kConnectionLost, "qp {}: receive completes with {} (vendor {}), for {}{}\n{}",
                 lane.number, to_string(wc.status), wc.vendor_err, name,
-                lane.receive_failed ? ", behind one that has failed"
+                lane.receive_failed ? ", after one that has failed"
                                     : fmt::format(", should be {}", to_string(want)),
                 standing());
   }
@@ -305,7 +305,7 @@ Result<void> Host::check_receive(Lane& lane, const Wc& wc, const Operation& o) {
     is_last = &w == &o;
     if (w.op != Op::kWrite) continue;
     if (auto r = compare(lane, {w.remote.offset, w.length}, w,
-                         fmt::format("when #{} behind it has come", o.number));
+                         fmt::format("when the later #{} arrives", o.number));
         !r)
       return r;
   }

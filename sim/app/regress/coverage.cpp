@@ -170,14 +170,14 @@ const std::vector<SettingClasses>& setting_classes() {
       {"armed", "armed CQ", {"off", "on"}},
       {"eq_entries", "entries of an event queue", {"2", "4", "256"}},
       {"event_queues", "event queues", {"1", "2", "16"}},
-      {"spare", "receives that nobody uses", {"0", "1", "2", "3"}},
+      {"spare", "unused receives", {"0", "1", "2", "3"}},
       {"receives_late", "receives posted late", {"off", "on"}},
-      {"late", "Send behind the end", {"off", "on"}},
+      {"late", "Send after the end", {"off", "on"}},
       {"answer",
        "bad answer to a read",
        {"unsupported", "aborted", "poisoned", "short", "long", "late", "never"}},
       {"aged", "send queue index from", {"0", "2^16 - 16"}},
-      {"flush", "Flush asked for by", {"both", "client", "server", "nobody"}},
+      {"flush", "Flush posted by", {"both", "client", "server", "none"}},
       {"persistent", "persistent region", {"off", "on"}},
       {"shares", "receives of an SRQ", {"off", "on"}},
   };
@@ -267,7 +267,7 @@ void Coverage::count_settings(const Plan& plan) {
       count("flush", l.has_flush()     ? "both"
                      : l.asks_flush[0] ? "client"
                      : l.asks_flush[1] ? "server"
-                                       : "nobody");
+                                       : "none");
   }
   for (const Side side : {kClient, kServer}) {
     count("ird", class_of("ird", plan.ird[side]));

@@ -94,10 +94,10 @@ Result<void> Host::body() {
   if (auto r = take_events(); !r) return r;
   if (!lanes_.empty() && !std::ranges::equal(source_.bytes(), want_.source[side_]))
     return fail(Errc::kProtocol,
-                "memory of {}: the source region, which nobody writes, has changed",
+                "memory of {}: the source region, which nothing writes, has changed",
                 kSideNames[side_]);
   if (!lanes_.empty() && std::ranges::any_of(small_.bytes(), [](uint8_t b) { return b != 0; }))
-    return fail(Errc::kProtocol, "memory of {}: a region that nobody may write has changed",
+    return fail(Errc::kProtocol, "memory of {}: a region without write rights has changed",
                 kSideNames[side_]);
   for (const auto& pair : shape_.shared_cq&& thread_ == 0 ? own_.cqs : cqs_) {
     for (const Cq& cq : pair) {
@@ -443,7 +443,7 @@ Result<void> Host::take_events() {
     if (e->type != IBV_EVENT_CQ_ERR) {
       const auto found = own_.owner.find(e->object);
       if (found == own_.owner.end())
-        return fail(Errc::kProtocol, "event {} of QP {}, which nobody has: cause {}",
+        return fail(Errc::kProtocol, "event {} of QP {}, which does not exist: cause {}",
                     static_cast<unsigned>(e->type), e->object, e->cause);
       owner = found->second;
     }

@@ -133,7 +133,7 @@ Result<void> Host::take_shared(Lane& lane, const Wc& wc) {
                 "qp {}: receive {} of SRQ {} completes with {} (vendor {}), {}{}\n{}", lane.number,
                 slot, d.srq.number(), to_string(wc.status), wc.vendor_err,
                 op == nullptr ? "for no message" : "for " + op->describe(),
-                lane.receive_failed ? ", behind one that was flushed" : "", standing());
+                lane.receive_failed ? ", after one that was flushed" : "", standing());
   const bool is_flushed = wc.status != IBV_WC_SUCCESS;
   // A message after an error is not placed.
   const Operation* const placed = is_flushed && !is_victim_of(lane) ? nullptr : op;

@@ -41,7 +41,7 @@ void regions_of_note(const Listing& l, Plan& p) {
     return;
   for (const auto& [k, sum] : sums) {
     if (k >= sums.size())
-      throw Usage(fmt::format("replay: the note tells of region {} of {}", k, sums.size()));
+      throw Usage(fmt::format("replay: the note names region {} of {}", k, sums.size()));
     const uint8_t* e = &p.private_data[k * kAdvertised];
     const uint32_t length = base::load_be<uint32_t>(e + 12);
     if (length > kLargestRegion)

@@ -356,7 +356,7 @@ void ReplayPlayer::poll() {
                                    s.bytes.size(), want.size()));
     const auto rest = all.subspan(s.bytes.size());
     if (std::any_of(rest.begin(), rest.end(), [](uint8_t b) { return b != kUntouched; }))
-      wrong_.push_back(fmt::format("bytes behind receive {} were written", which));
+      wrong_.push_back(fmt::format("bytes after receive {} were written", which));
     stored_.push_back(std::move(s));
     ++received_;
   }

@@ -49,7 +49,7 @@ std::string text_of(const Plan& plan, const Exchange& e) {
   std::string s = fmt::format("{:>4} {:>9} ns {:<10} {}{}\n", unit, e.at_ns,
                               e.ours ? plan.our_name : plan.peer_name, what,
                               !e.ours                 ? ""
-                              : e.beyond              ? "  behind the end of the listing"
+                              : e.beyond              ? "  beyond the end of the listing"
                               : e.differences.empty() ? "  as listed"
                                                       : "  DIFFERS");
   if (e.step != Exchange::kNoStep && plan.steps[e.step].pad_cleared)

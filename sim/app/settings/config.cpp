@@ -52,8 +52,7 @@ uint64_t clock_of(const std::string& text) {
     throw Usage(fmt::format("clock_mhz: {} is not from {} to {}", text, kLeastMhz, kMostMhz));
   const base::Clock clock(static_cast<uint64_t>(std::llround(mhz * 1e6)));
   if (!clock.is_exact())
-    throw Usage(fmt::format(
-        "clock_mhz: {} has too many digits, three behind the point are never too many", text));
+    throw Usage(fmt::format("clock_mhz: {} has too many digits: three decimals always fit", text));
   return clock.hz();
 }
 

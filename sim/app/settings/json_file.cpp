@@ -53,13 +53,13 @@ constexpr std::array<std::array<std::string_view, 2>, 12> kReasons = {{
     {"control character", "a line ends, or another control character stands, in a text in quotes"},
     {"ill-formed UTF-8", "a byte is no UTF-8"},
     {"forbidden character after backslash", "no such character is written with a backslash"},
-    {"'\\u' must be", "behind \\u four hexadecimal digits are wanted"},
+    {"'\\u' must be", "four hexadecimal digits must follow \\u"},
     {"surrogate", "one half of a surrogate pair stands alone"},
     {"invalid number", "a digit is wanted"},
     {"number overflow", "the number is too large"},
     {"; expected ':'", "a colon is wanted"},
     {"; expected string literal", "a name in quotes is wanted"},
-    {"; expected end of input", "something stands behind the end"},
+    {"; expected end of input", "there is text after the end"},
 }};
 
 std::string reason_of(std::string_view message) {
