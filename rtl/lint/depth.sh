@@ -3,7 +3,7 @@
 # depth.sh --check [UNIT...]   are the figures in sizes.txt those of the sources? All units, without the chip, unless named
 # depth.sh --update UNIT...    reads the units (rnic: the chip, 10 minutes) and puts their figures into sizes.txt
 #
-# Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). Memories are borders of the
+# Without --top: every unit of docs/spec/streams.yaml, then the chip (rnic). Memories are borders of the
 # logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path of more than 11 LUT
 # levels; in a memory above 64 words an asynchronous read, a third read port or a second write port. The path that
 # it names is one of the longest after area recovery, which lets other paths grow to the same length: the cause is among
@@ -35,10 +35,7 @@ work=$(cd "$work" && pwd)
 bare=$work/bare.$$   # rtl/ as it is read
 if [ -n "$RNIC_DEPTH_DIR" ]; then trap 'rm -rf "$bare" "$bare.names"' EXIT; else trap 'rm -rf "$work"' EXIT; fi
 
-units=
-for unit in host_if admin qp tpt rdmap ddp mpa atomic persist cq llp_if; do
-  [ -f "rtl/$unit/$unit.sv" ] && units="$units $unit"
-done
+units=$(sed -n 's/^  units: \[\(.*\)\]$/\1/p' docs/spec/streams.yaml | tr -d ,)
 if [ -z "$tops" ]; then
   tops=$units
   [ "$mode" != check ] && [ -f rtl/gen/rnic.sv ] && tops="$tops rnic"
