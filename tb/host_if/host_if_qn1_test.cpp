@@ -296,7 +296,8 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
     EXPECT_EQ(d.sq_rd.size(), 100U);
     EXPECT_EQ(d.payload.size(), 60U);
     EXPECT_EQ(d.reg_rd.size(), 60U);
-    const unsigned first = TypeParam::kMinimum ? 6 : 124, reg = first + TestFixture::kTags;
+    const unsigned first = TypeParam::kMinimum ? 6 : 128 - TestFixture::kRegTags,
+                   reg = first + TestFixture::kTags;
     uint64_t of_qn1 = 0;
     for (const auto& [client, r] : this->root.requests) {
       const unsigned want = r.tag >= reg ? 5 : r.tag >= first ? 4 : 0;

@@ -212,30 +212,33 @@ TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
 TYPED_TEST(TptRegister, ClaimedIsNotFree) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
+    constexpr uint32_t kJobs = 8, kAll = kJobs + 2;  // lists that are read at a time
+    const auto qpn = [](uint32_t i) { return static_cast<uint16_t>(i % 8); };
     std::vector<Kept> kept;
     std::vector<Region> regions;
-    for (uint32_t i = 0; i < 6; ++i) kept.push_back(h.keep(i + 1, 2, 4 * i));
+    for (uint32_t i = 0; i < kAll; ++i) kept.push_back(h.keep(i + 1, 2, 4 * i));
     h.answers = false;
-    for (uint32_t i = 0; i < 6; ++i) {
+    for (uint32_t i = 0; i < kAll; ++i) {
       regions.push_back(h.region(kept[i], 4, 12, w.rng()));
       h.post(kept[i].upper << 8 | 0x10, regions[i], h.operands(regions[i], h.list_of(regions[i])),
-             static_cast<uint16_t>(i), 1);
+             qpn(i), 1);
     }
     this->wait(h);
-    EXPECT_EQ(h.reads.size(), 4U);
+    EXPECT_EQ(h.reads.size(), kJobs);
     w.destroy_begin(kept[0].stag);
     EXPECT_EQ(h.answer(), AdminStatus::kInProgress);
     w.query(kept[0].stag);
-    for (uint32_t i = 0; i < 4; ++i) w.ask_rx({regions[i].item(kept[i].upper << 8 | 0x10, 0, 1)});
+    for (uint32_t i = 0; i < kJobs; ++i)
+      w.ask_rx({regions[i].item(kept[i].upper << 8 | 0x10, 0, 1)});
     this->wait(h);
     w.finish(true, false);
     EXPECT_TRUE(d.sq_local_done.empty());
     h.answers = true;
-    for (uint32_t i = 0; i < 6; ++i) {
-      EXPECT_EQ(h.take(), (spec::SqLocalDone{.qpn = static_cast<uint16_t>(i), .slot = 1}));
-      h.opened(kept[i], 0x10, regions[i], static_cast<uint16_t>(i));
+    for (uint32_t i = 0; i < kAll; ++i) {
+      EXPECT_EQ(h.take(), (spec::SqLocalDone{.qpn = qpn(i), .slot = 1}));
+      h.opened(kept[i], 0x10, regions[i], qpn(i));
     }
-    for (uint32_t i = 0; i < 6; ++i) this->use(w, kept[i].stag, regions[i], 1);
+    for (uint32_t i = 0; i < kAll; ++i) this->use(w, kept[i].stag, regions[i], 1);
     for (const Kept& k : kept) EXPECT_EQ(h.destroy(k, 0), AdminStatus::kOk);
   });
 }
