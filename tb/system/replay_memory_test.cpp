@@ -203,6 +203,48 @@ TEST_P(ReplayMemory, AnInvalidatedRegionRefusesAWrite) {
   expect_good(s.play(GetParam()));
 }
 
+/// The device may place or refuse a Write that it receives before the invalidation is complete
+/// . The listing says which end it expects.
+TEST_P(ReplayMemory, AWriteRightAfterItsInvalidationMayBePlaced) {
+  Script s;
+  s.peer(kWrite + kText).peer(send_inv(1, "5a331400")).peer(kWrite + "65656565");
+  s.key("memory", only_one(with(kRegion, {{"rights", {"remote_write", "remote_invalidate"}},
+                                          {"connection", 0}})));
+  s.key("expect", only("nothing"));
+  const Outcome placed = s.play(GetParam());
+  s.key("expect", cause(1, 1, 0));
+  const Outcome refused = s.play(GetParam());
+  EXPECT_NE(placed.status == kGood, refused.status == kGood) << placed.failure << refused.failure;
+  const Outcome& other = placed.status == kGood ? refused : placed;
+  EXPECT_EQ(other.json["differences"].size(), 1u) << other.failure;  // the end alone
+}
+
+/// The device may stop at the Write to the closing region. Then the Write to the other one is
+/// missing; else it must be as listed.
+TEST_P(ReplayMemory, WhatFollowsAWriteRightAfterItsInvalidationIsCompared) {
+  Script s;
+  s.peer(send_inv(1, "5a331400")).peer(kWrite + kText);
+  s.peer("c140 00000007 0000000000001000" + kText).peer("c140 00000008 0000000000001000" + kText);
+  s.key("memory",
+        {with(kRegion, {{"rights", {"remote_write", "remote_invalidate"}}, {"connection", 0}}),
+         with(kRegion, {{"stag", 7}})});
+  s.key("expect", cause(1, 1, 0));  // of the third Write, or of the first one
+  expect_good(s.play(GetParam()));
+}
+
+/// The Write arrives long after the Send, without anything that orders it after the invalidation.
+TEST_P(ReplayMemory, AWriteAfterItsInvalidationMayBeRefused) {
+  constexpr unsigned kBetween = 60;
+  Script s;
+  s.peer(kWrite + kText).peer(send_inv(1, "5a331400"));
+  for (unsigned k = 0; k < kBetween; ++k) s.peer(send(2 + k, std::string(2000, '0')));
+  s.peer(kWrite + "65656565");
+  s.key("memory", only_one(with(kRegion, {{"rights", {"remote_write", "remote_invalidate"}},
+                                          {"connection", 0}})));
+  s.key("expect", cause(1, 1, 0));
+  expect_good(s.play(GetParam()));
+}
+
 /// RFC 5040 section 7.2, ambiguity A-14.
 TEST_P(ReplayMemory, AnStagThatMayNotBeInvalidatedDrawsTerminate) {
   Script s;

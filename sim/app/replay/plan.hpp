@@ -45,6 +45,7 @@ struct Region {
   struct Write {
     uint64_t offset = 0;
     Bytes bytes;
+    bool may_be_missing = false;  // if our device terminates the stream
   };
   std::vector<Write> writes;  // in order
 };

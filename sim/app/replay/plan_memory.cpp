@@ -195,6 +195,10 @@ void find_unlisted(Plan& p) {
 /// Walks through the peer's messages, up to the first that our device refuses. Computes the final
 /// content of the regions, the receives that complete, and the bytes that the application must have
 /// stored before each Read Request: bytes of the response that no message brought.
+///
+/// An invalidation completes some time after the device has received the Send. Until then
+/// the device may place or refuse an access with that STag. The walk continues as if it were
+/// allowed; the writes from there on may be missing.
 class Walk {
  public:
   Walk(Plan& p, bool is_listed) : p_(p), is_listed_(is_listed) {
@@ -207,11 +211,21 @@ class Walk {
   void run() {
     for (size_t k = 0; k < p_.steps.size(); ++k) {
       Step& s = p_.steps[k];
-      if (!s.is_mpa && !s.is_raw && !s.ours && !take(s, k)) return;
+      if (s.is_mpa || s.is_raw) continue;
+      if ((s.ours && s.is_request()) || std::ranges::count(p_.posts, k, &Receive::step) != 0)
+        settle();
+      if (!s.ours && !take(s, k)) return;
     }
   }
 
  private:
+  /// Our program posts a request after all earlier receives have completed, hence after their
+  /// invalidations. A receive with `after` delays the peer for long enough.
+  void settle() {
+    gone_.merge(closing_);
+    closing_.clear();
+  }
+
   /// False if our device refuses the message.
   bool take(Step& s, size_t step) {
     const Message& m = s.message;
@@ -229,8 +243,11 @@ class Walk {
   bool allowed(uint32_t stag, uint32_t right, uint64_t to, uint64_t length) {
     if (!is_listed_) return true;
     const Region* r = find(p_, stag);
-    return r != nullptr && is_ours(*r) && !gone_.contains(stag) && (r->access & right) == right &&
-           is_within(*r, to, length);
+    if (r == nullptr || !is_ours(*r) || gone_.contains(stag) || (r->access & right) != right ||
+        !is_within(*r, to, length))
+      return false;
+    is_open_ = is_open_ || closing_.contains(stag);
+    return true;
   }
 
   bool receive(const Message& m, size_t step) {
@@ -240,7 +257,7 @@ class Walk {
     if (carries_stag(m.head.opcode)) {
       const uint32_t stag = m.head.word;
       if (!allowed(stag, verbs::RNIC_ACCESS_REMOTE_INVALIDATE, base_of(stag), 0)) return false;
-      gone_.insert(stag);
+      closing_.insert(stag);
     }
     p_.whole_receives += m.is_whole ? 1 : 0;
     return true;
@@ -289,13 +306,15 @@ class Walk {
     if (r == nullptr || !is_within(*r, s.to, s.payload.size())) return;
     const uint64_t at = s.to - r->base;
     std::ranges::copy(s.payload, r->after.begin() + static_cast<std::ptrdiff_t>(at));
-    r->writes.push_back({at, {s.payload.begin(), s.payload.end()}});
+    r->writes.push_back({at, {s.payload.begin(), s.payload.end()}, is_open_});
   }
 
   Plan& p_;
   bool is_listed_;
   std::deque<const Message*> answers_;
-  std::set<uint32_t> gone_;  // STags that were invalidated
+  std::set<uint32_t> gone_;     // STags that were invalidated
+  std::set<uint32_t> closing_;  // STags whose invalidation may not be complete
+  bool is_open_ = false;        // the device may have refused an earlier message
   size_t sends_ = 0;
 };
 

@@ -61,6 +61,7 @@ class ReplayPlayer {
   void poll();
   void check_memory();
   void check_writes(size_t region);
+  bool may_end_early(const Region& r) const;
 
   const Plan& plan_;
   ReplayPeer& peer_;
