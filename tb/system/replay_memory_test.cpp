@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -298,6 +299,69 @@ TEST_P(ReplayMemory, TheListingOfARevokedKeyPlays) {
   wrong["code"] = 1;
   s.key("expect", wrong);
   expect_mismatch(s.play(GetParam()), "it was Terminate 1/1/00");
+}
+
+// --- the committed listings with the three keys; replay_test plays them on each kind of device
+
+Script committed(const std::string& name) {
+  Script s;
+  std::ifstream in(std::string(RNIC_CAPTURES) + "/" + name + ".json");
+  s.json = Json::parse(in);
+  return s;
+}
+
+TEST(ReplayCommitted, ReturnedReplyChunksPlayOnlyAsExpected) {
+  const Script s = committed("nfs-remote-invalidation");
+  const std::string end = "expects nothing of our device; it was ";
+  Script t = s;
+  t.key("expect", cause(1, 1, 0));
+  expect_mismatch(t.play("model", "siw"), "expects Terminate 1/1/00 of our device; it was nothing");
+  t.key("expect", only("close"));
+  expect_mismatch(t.play("model", "siw"), "expects a close of our device; it was nothing");
+  t = s;
+  t.json["memory"][0]["rights"] = {"remote_write"};
+  expect_mismatch(t.play("model", "siw"), end + "Terminate 0/1/09");
+  t.json["memory"][0]["rights"] = {"remote_read"};
+  expect_mismatch(t.play("model", "siw"), end + "Terminate 1/1/00");
+  t = s;
+  t.json["memory"][0]["length"] = 99;
+  expect_mismatch(t.play("model", "siw"), end + "Terminate 1/1/01");
+  t = s;
+  t.json["receives"][1]["length"] = 47;
+  expect_mismatch(t.play("model", "siw"), end + "Terminate 1/2/05");
+  t.json["receives"].erase(1);
+  t.json["receives"].erase(1);
+  expect_mismatch(t.play("model", "siw"), end + "Terminate 1/2/02");
+}
+
+TEST(ReplayCommitted, AReturnedReplyChunkThatIsWrittenAgainDrawsTerminate) {
+  Script s = committed("nfs-revoked-key");
+  s.key("expect", cause(1, 1, 2));
+  expect_mismatch(s.play("model", "siw"),
+                  "expects Terminate 1/1/02 of our device; it was Terminate 1/1/00");
+  s.key("expect", only("nothing"));
+  expect_mismatch(s.play("model", "siw"), "expects nothing of our device; it was Terminate 1/1/00");
+}
+
+TEST(ReplayCommitted, RefusedInvalidationsPlayOnlyAsExpected) {
+  const Script s = committed("op-refused-invalidations");
+  const Outcome out = s.play("model", "siw");
+  expect_good(out);
+  const std::array<std::string, 3> causes = {"0/1/09", "0/2/09", "0/1/09"};
+  const std::array<size_t, 3> delivered = {2, 3, 2};  // the refused Send is not
+  for (size_t c = 0; c < causes.size(); ++c) {
+    SCOPED_TRACE(fmt::format("connection {}", c));
+    size_t receives = 0;
+    for (const auto& w : out.json["connections"][c]["written"])
+      receives += w["where"].get<std::string>().starts_with("receive") ? 1 : 0;
+    EXPECT_EQ(receives, delivered[c]);
+    Script t = s;
+    t.json["expect"][c] = only("nothing");
+    expect_mismatch(t.play("model", "siw"),
+                    "expects nothing of our device; it was Terminate " + causes[c]);
+    t.json["expect"][c] = cause(0, c == 1 ? 1 : 2, 9);
+    expect_mismatch(t.play("model", "siw"), "of our device; it was Terminate " + causes[c]);
+  }
 }
 
 TEST(ReplayExpect, WhatDoesNotComeIsADifference) {

@@ -76,6 +76,9 @@ std::vector<Case> cases() {
     all.push_back({"op-send-tagged", "tester", kind, 6});
     all.push_back({"wire-rping", "responder", kind, 18});
     all.push_back({"wire-rping", "initiator", kind, 14});
+    all.push_back({"nfs-remote-invalidation", "siw", kind, 4});
+    all.push_back({"nfs-revoked-key", "siw", kind, 5});
+    all.push_back({"op-refused-invalidations", "siw", kind, 6});
   }
   return all;
 }
