@@ -3,19 +3,24 @@
 //
 //   Closed_A    a lookup that reads the entry while it is not valid is granted nothing: TptStag,
 //   Result_A    the result is that of requirements.md section 7, here in 66-bit arithmetic,
+//   Read_A      the entry that a lookup reads is the one last written before the cycle of the read,
 //   Epoch_A     a lookup carries the epoch of the cycle in which it reads its entry,
 //   Reading_A   a lookup that may get extents is reported in that cycle and in the next.
 //
 // So with tpt_flight's proof an invalidation is reported only when no access that saw the entry
 // open is in flight, and a later access sees it closed. The entry is read as it was before a write
-// in the same cycle (ram_1r1w: read first, its own proof).
+// in the same cycle (ram_1r1w: read first).
 //
-// The table is left out: a read of the followed slot returns what was last written there, a read of
-// another slot anything. Assumed of an entry: its end_low is the sum of two 32-bit numbers, one of
-// them the low half of its base, as tpt_update computes it.
+// The table is part of the proof, and so are its ports: in reset it holds anything, then what is
+// written (Table_A). Result_A computes from the entry that was read, which Read_A ties to the one
+// written: z3 does not prove both at once in 300 s.
 //
-// proof: assertions=4 bounded=9 induction=7 cover=10
+// Assumed of an entry: its end_low is the sum of two 32-bit numbers, one of them the low half of
+// its base, as tpt_update computes it.
+//
+// proof: assertions=6 bounded=8 induction=7 cover=10
 // files: ../gen/rnic_pkg.sv ../tpt/tpt_key.sv ../tpt/tpt_entry.sv
+// proved by themselves: ram_1r1w
 // refuted by ../tpt/tpt_entry.sv Closed_A: s/!e_valid || e_stag/e_stag/
 // refuted by ../tpt/tpt_entry.sv Result_A: s/e_stag != stag/e_stag[31:8] != stag[31:8]/
 // refuted by ../tpt/tpt_entry.sv Result_A: s/e_pd != pd || //
@@ -26,6 +31,9 @@
 // refuted by ../tpt/tpt_entry.sv Result_A: s/end_q > limit_q/end_q[63:0] > limit_q[63:0]/
 // refuted by ../tpt/tpt_entry.sv Result_A: s/end_q\[64\] \&\& |end_q\[63:0\]/end_q[64]/
 // refuted by ../tpt/tpt_entry.sv Result_A: s/ + {32'h0, e_end_low\[32\]}//
+// refuted by ../tpt/tpt_entry.sv Read_A: s/re_i(valid_q\[1\])/re_i(valid_q[0])/
+// refuted by ../tpt/tpt_entry.sv Read_A: s/raddr_i(place\[SlotW-1:0\])/raddr_i(place[SlotW:1])/
+// refuted by ../tpt/tpt_entry.sv Table_A: s/rst_ni, .we_i, /rst_ni, .we_i(we_i \&\& !valid_q[1]), /
 // refuted by ../tpt/tpt_entry.sv Epoch_A: s/s4_epoch_q   <= epoch_q/s4_epoch_q   <= epoch_i/
 // refuted by ../tpt/tpt_entry.sv Reading_A: s/(item2_q.*3'd5)/(item2_q[ItemW-1-:2] == '0)/
 `include "rnic_assert.svh"
@@ -47,12 +55,13 @@ module tpt_entry_fv #(
   input logic [ItemW-1:0]  item_i,
   input logic              we_i,
   input logic [SlotW-1:0]  waddr_i,
-  input logic [EntryW-1:0] wdata_i, entry_i
+  input logic [EntryW-1:0] wdata_i
 );
   `RNIC_FORMAL_RESET
   (* anyconst *) logic [SlotW-1:0] which;   // the slot that is followed
   logic             reading, look, look_epoch, valid, epoch;
   logic [SlotW-1:0] slot;
+  logic [EntryW-1:0] entry, word;   // what was read; what the table holds in the followed slot
   iwarp_pkg::tpt_result_e result;
 
   logic [2:0]  client_in;
@@ -69,7 +78,8 @@ module tpt_entry_fv #(
     .pd_i(pd_in), .qpn_i(qpn_in), .rights_i(rights_in), .invalidate_i(invalidate_in), .last_i(1'b1),
     .valid_o(valid), .client_o(), .result_o(result), .last_o(), .invalidate_o(), .epoch_o(epoch),
     .length_o(), .page_o(), .page_offset_o(), .log_page_o(), .slot_o(), .entry_o(),
-    .we_i, .waddr_i, .wdata_i, .f_slot_o(slot), .f_entry_i(entry_i)
+    .we_i, .waddr_i, .wdata_i, .f_slot_o(slot), .f_entry_o(entry),
+    .f_which_i(which), .f_word_o(word)
   );
 
   // --- lookups, by their age: 2 reads the entry, 3 has it, 5 has its result
@@ -81,13 +91,15 @@ module tpt_entry_fv #(
     {item5_q, item4_q, item3_q, item2_q, item1_q} <= {item4_q, item3_q, item2_q, item1_q, item_i};
   end
 
-  // --- the followed entry, and what a lookup of it reads
-  logic [EntryW-1:0] now_q, word3_q, word4_q, word5_q;
+  // --- the followed slot as last written, and what was read, by the age of the lookup
+  logic [EntryW-1:0] now_q, word3_q, word4_q, word5_q, entry4_q, entry5_q;
   logic [5:3]        ours_q, epoch_q, reading_q;
   logic [5:4]        look_q, look_epoch_q;
   always_ff @(posedge clk_i) begin
     if (we_i && waddr_i == which) now_q <= wdata_i;
+    else if (!rst_ni)             now_q <= word;   // it holds anything
     {word5_q, word4_q, word3_q} <= {word4_q, word3_q, now_q};
+    {entry5_q, entry4_q} <= {entry4_q, entry};
     epoch_q      <= {epoch_q[4:3], epoch_i};
     reading_q    <= {reading_q[4:3], reading};
     look_q       <= {look_q[4], look};
@@ -95,7 +107,6 @@ module tpt_entry_fv #(
     if (!rst_ni) ours_q <= '0;
     else         ours_q <= {ours_q[4:3], valid_q[2] && slot == which};
   end
-  `RNIC_ASSUME(!ours_q[3] || entry_i == word3_q)
 
   // --- the result, from requirements.md section 7
   logic             e_valid, e_bound, e_window, unused_fast;
@@ -113,7 +124,7 @@ module tpt_entry_fv #(
   logic [65:0]      ends, region_ends;
   iwarp_pkg::tpt_result_e expected;
   assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high,
-          unused_log, unused_origin, unused_fast, e_window, unused_room, unused_pbl} = word5_q;
+          unused_log, unused_origin, unused_fast, e_window, unused_room, unused_pbl} = entry5_q;
   assign {client, stag, to, length, pd, qpn, rights, invalidate} = item5_q;
   assign e_length_low = e_end_low - {1'b0, e_base[31:0]};
   assign ends         = 66'(to) + 66'(length);
@@ -135,7 +146,9 @@ module tpt_entry_fv #(
   // --- what is proved
   logic has_extents;
   assign has_extents = client == 3'd0 || client == 3'd1 || client == 3'd5;
-  `RNIC_ASSERT(Closed_A, !ours_q[5] || e_valid || (valid && result == iwarp_pkg::TptStag))
+  `RNIC_ASSERT(Table_A, word == now_q)
+  `RNIC_ASSERT(Read_A, !ours_q[3] || entry == word3_q)
+  `RNIC_ASSERT(Closed_A, !ours_q[5] || word5_q[EntryW-1] || (valid && result == iwarp_pkg::TptStag))
   `RNIC_ASSERT(Result_A, valid == valid_q[5] && (!ours_q[5] || result == expected))
   `RNIC_ASSERT(Epoch_A, !valid_q[5] || epoch == epoch_q[5])
   `RNIC_ASSERT(Reading_A, !valid_q[5] || !has_extents ||

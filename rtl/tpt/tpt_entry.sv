@@ -67,9 +67,11 @@ module tpt_entry #(
   input  logic [EntryW-1:0] wdata_i
 `ifdef FORMAL
   ,
-  // for the proof: the slot that is read, and its word in place of the table's
+  // for the proof: the slot that is read, the entry that was read; the word of any slot
   output logic [SlotW-1:0]  f_slot_o,
-  input  logic [EntryW-1:0] f_entry_i
+  output logic [EntryW-1:0] f_entry_o,
+  input  logic [SlotW-1:0]  f_which_i,
+  output logic [EntryW-1:0] f_word_o
 `endif
 );
   // --- 1, 2: STag to its slot
@@ -103,13 +105,16 @@ module tpt_entry #(
   logic [EntryW-1:0] entry;
   logic              epoch_q;
   logic [SlotW-1:0]  slot_q;
-`ifdef FORMAL
-  assign f_slot_o = place[SlotW-1:0];
-  assign entry    = f_entry_i;
-`else
   ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumStags)) u_table (
     .clk_i, .rst_ni, .we_i, .waddr_i, .wdata_i, .re_i(valid_q[1]), .raddr_i(place[SlotW-1:0]), .rdata_o(entry)
+`ifdef FORMAL
+    ,
+    .f_addr_i(f_which_i), .f_word_o
+`endif
   );
+`ifdef FORMAL
+  assign f_slot_o  = place[SlotW-1:0];
+  assign f_entry_o = entry;
 `endif
   always_ff @(posedge clk_i) begin
     epoch_q <= epoch_i;
