@@ -39,8 +39,6 @@ struct Settings {
 };
 
 constexpr uint32_t kTracesDrawn = 15;
-constexpr const char* kLost =
-    "lost";  // kind of a fault by hand whose text is not in its file exactly once
 constexpr double kPatience = 10;  // time limit: this times the time without a fault, plus 1000 us
 
 /// The programs, run one after the other until one detects the fault: the shortest that reach every
@@ -196,10 +194,6 @@ class Runner {
   void run(std::vector<Job>& jobs) {
     size_t next = 0;
     while (next < jobs.size() || !running_.empty()) {
-      if (next < jobs.size() && jobs[next].fault.kind == kLost) {
-        ++next;  // no fault to enable
-        continue;
-      }
       if (next < jobs.size() && running_.size() < settings_.jobs) {
         Job& job = jobs[next++];
         meet(job, job.program);
@@ -314,7 +308,6 @@ struct Count {
 
 /// Explains a survivor in the report.
 const char* why_perhaps(const Job& j) {
-  if (j.fault.kind == kLost) return "its text in places.txt does not stand there exactly once";
   if (j.fault.layer == Layer::kRtl)
     return j.reached ? "the pins changed, within what is allowed" : "no pin ever changed";
   return j.reached ? "reached, without a difference" : "never reached";

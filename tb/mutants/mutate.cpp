@@ -13,8 +13,8 @@
 //   BUILD/rtl/ddp_rx_header.sv                           the file of one fault by hand, enabled
 //
 // By hand: places.txt. Drawn: from each file, --draw of the places that source.hpp finds, different
-// kinds first. If a text of places.txt is not in its file exactly once, its fault is listed as
-// lost. It fails the test of the tests, not the build.
+// kinds first. Fails if a text of places.txt is not in its file exactly once: `all` runs mutate, so
+// an edit of the RTL that loses a fault fails the build, not only `tb/run.sh mutants`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -144,7 +144,7 @@ class Mutate {
       if (const auto p = place_of(h, source, language))
         add(chosen, *p, name, source, h.name);
       else
-        lost(h);
+        lost_ += fmt::format("\n  line {}: fault {}: {}", h.line, h.name, h.file);
     }
     for (const Place& p : drawn(name, find_places(source, language), chosen))
       add(chosen, p, name, source, "");
@@ -159,6 +159,10 @@ class Mutate {
         throw std::runtime_error(fmt::format("{}:{}: fault {}: {} is not among the files",
                                              places_file_.string(), h.line, h.name, h.file));
     }
+    if (!lost_.empty())
+      throw std::runtime_error(
+          fmt::format("{}: the text of a fault must be in its file exactly once; not so:{}",
+                      places_file_.string(), lost_));
     write(out_ / "rtl/rnic_mutant_pkg.sv",
           "// Printed by tb/mutants/mutate: which fault of the RTL is awake. Set from outside "
           "before the first cycle; 0: none.\n"
@@ -190,14 +194,6 @@ class Mutate {
                     quoted(source.substr(p.from, p.to - p.from)), quoted(p.after));
   }
 
-  void lost(const HandMade& h) {
-    std::cerr << fmt::format("{}:{}: fault {}: its text does not stand in {} exactly once\n",
-                             places_file_.string(), h.line, h.name, h.file);
-    table_ += fmt::format("      {{{}, Layer::{}, true, {}, {}, 0, \"lost\", {}, {}}},\n",
-                          ++number_, h.file.ends_with(".sv") ? "kRtl" : "kModel", quoted(h.name),
-                          quoted(h.file), quoted(h.text), quoted(h.becomes));
-  }
-
   std::vector<Place> drawn(const std::string& name, std::vector<Place> all,
                            const std::vector<Numbered>& chosen) const {
     rnic::base::Rng rng = rnic::base::Rng(seed_).fork(name);
@@ -223,7 +219,7 @@ class Mutate {
   std::vector<HandMade> by_hand_;
   std::set<std::string> seen_;
   uint32_t number_ = 0;
-  std::string table_;
+  std::string table_, lost_;
 };
 
 /// Writes the file of one fault by hand, with the fault permanently enabled (no switch).
@@ -235,7 +231,7 @@ void write_awake(const std::string& name, const fs::path& places, const fs::path
     const auto p = place_of(h, source, Language::kSystemVerilog);
     if (!h.file.ends_with(".sv") || !p)
       throw std::runtime_error(
-          fmt::format("{}:{}: fault {}: its text does not stand in RTL exactly once",
+          fmt::format("{}:{}: fault {}: its text is not in its RTL file exactly once",
                       places.string(), h.line, name));
     write(out / "rtl" / fs::path(h.file).filename(),
           source.replace(p->from, p->to - p->from, h.becomes));
