@@ -113,6 +113,7 @@ module ddp_tx_segment #(
   typedef `RNIC_DDP_SLOT_T header_t;
   header_t hdr;
   assign hdr = hdr_i;
+  if ($bits(hdr) != HdrW) $fatal(1, "ddp_tx_segment %m: widths of rnic_words.svh");
 
   typedef enum logic [2:0] {
     StRead,   // read the slot's header, the body's first beat, the position in the SGEs
@@ -284,7 +285,8 @@ module ddp_tx_segment #(
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(2)) u_preqs (
     .clk_i, .rst_ni,
-    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, probe ? 16'd1 : length, hdr.has_watermark && first, hdr.watermark}),
+    .valid_i(preq_push), .ready_o(preq_ready),
+    .data_i({1'b0, probe ? 16'd1 : length, hdr.has_watermark && first, hdr.watermark}),
     .valid_o(payload_req_valid_o), .ready_i(payload_req_ready_i), .data_o(payload_req_o), .count_o(unused_preqs)
   );
 
@@ -331,14 +333,20 @@ module ddp_tx_segment #(
   iwarp_pkg::ddp_untagged_t untagged;
   logic [2:0]               order_kind;
 
-  assign tagged_hdr   = {1'b1, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, hdr.opcode, hdr.stag, to_q};
-  assign untagged = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, hdr.opcode, hdr.stag, 30'd0, hdr.qn, msn, offset};
+  assign tagged_hdr = {1'b1, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, hdr.opcode,
+                       hdr.stag, to_q};
+  assign untagged   = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, hdr.opcode,
+                       hdr.stag, 30'd0, hdr.qn, msn, offset};
 
-  assign order_kind    = probe ? KindProbe : length == '0 ? KindNone : !hdr.is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
+  assign order_kind    = probe            ? KindProbe
+                       : length == '0     ? KindNone
+                       : !hdr.is_inline   ? KindPayload
+                       : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
-  assign order_o       = {qpn, source, order_kind, hdr.is_tagged, length, hdr.is_tagged ? {tagged_hdr, 32'd0} : untagged, last && hdr.done,
-                          hdr.slot, offset, last && source == iwarp_pkg::TxResp && order_kind == KindPayload, order_kind == KindNone && hdr.has_watermark,
-                          hdr.watermark};
+  assign order_o       = {qpn, source, order_kind, hdr.is_tagged, length,
+                          hdr.is_tagged ? {tagged_hdr, 32'd0} : untagged, last && hdr.done, hdr.slot,
+                          offset, last && source == iwarp_pkg::TxResp && order_kind == KindPayload,
+                          order_kind == KindNone && hdr.has_watermark, hdr.watermark};
 
   logic unused_bits;
   assign unused_bits = ^{sge_now_q.length, sge_now_q.address, qpn, body_base};

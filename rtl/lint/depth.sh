@@ -3,12 +3,15 @@
 # depth.sh --check [UNIT...]   are the figures in sizes.txt those of the sources? All units, without the chip, unless named
 # depth.sh --update UNIT...    reads the units (rnic: the chip, 10 minutes) and puts their figures into sizes.txt
 #
-# Without --top: every unit of docs/spec/streams.yaml, then the chip (rnic). Memories are borders of the
-# logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path of more than 11 LUT
-# levels; in a memory above 64 words an asynchronous read, a third read port or a second write port. The path that
-# it names is one of the longest after area recovery, which lets other paths grow to the same length: the cause is among
-# those that remain when depth.abc maps for delay alone (if -q -F 0 -A 0, without mfs2). RNIC_DEPTH_DIR keeps
-# the logs (MODULE.log, .stat, .depth with the longest path, .mem) and what was read (MODULE.src).
+# Without --top: every unit of docs/spec/streams.yaml, then the chip (rnic). Memories are borders of
+# the logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path
+# of more than 11 LUT levels; in a memory above 64 words an asynchronous read, a third read port or a
+# second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the longest path,
+# .mem) and what was read (MODULE.src).
+#
+# The longest path that it names need not be the cause: area recovery lets other paths grow to the
+# same length. The cause is among the paths that remain when depth.abc maps for delay only
+# (if -q -F 0 -A 0, without mfs2).
 #
 # Yosys reads the module and those it names, without comments and empty lines. Figures depend on nothing else but Yosys'
 # version and the two scripts; of all these sizes.txt keeps a hash. A unit whose hash is in the table costs --check

@@ -101,7 +101,8 @@ module qp_decide #(
       else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) steps_o = Look | Answer;
       else if (cmd_i.opcode == iwarp_pkg::CmdModifySrq) steps_o = Limit | Answer;
       else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp || cmd_i.opcode == iwarp_pkg::CmdDestroySrq) begin
-        if (row.st != iwarp_pkg::QpsIdle && row.st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
+        if (row.st != iwarp_pkg::QpsIdle && row.st != iwarp_pkg::QpsError)
+          status_o = iwarp_pkg::AdmInUse;
         else begin
           row.exists = 1'b0;
           steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Purge | Save | Answer;
@@ -184,7 +185,8 @@ module qp_decide #(
       graceful_o = 1'b1;
       ctl_op_o   = iwarp_pkg::QpoHalfClose;
       steps_o    = Ctl | Save;
-    end else if (live && !row.asked && !row.lost && (ev_peer || (ev_empty && row.st == iwarp_pkg::QpsClosing))) begin
+    end else if (live && !row.asked && !row.lost &&
+                 (ev_peer || (ev_empty && row.st == iwarp_pkg::QpsClosing))) begin
       row.fin = row.fin || ev_peer;
       again_o = 1'b1;
       steps_o  = ev_peer ? Sync | Quiet | Look : Quiet | Look;

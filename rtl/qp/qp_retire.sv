@@ -218,6 +218,7 @@ module qp_retire #(
   row_t                 s2_row, s3_row;
   assign s2_row = s2_ctx_q;
   assign s3_row = s3_ctx_q;
+  if ($bits(s2_row) != CtxW) $fatal(1, "qp_retire %m: widths of rnic_words.svh");
   logic [WinEntryW-1:0] win_ram, s2_win_q;
   logic [31:0]          s2_cq_q;
   logic [32:0]          cq_ram;      // {has an SRQ, send CQ, receive CQ}
@@ -343,7 +344,8 @@ module qp_retire #(
   always_ff @(posedge clk_i) begin
     rsp_behind_q <= (asked ? cqe_count : rsp_behind_q) -
                     3'(cqe_taken && (asked || rsp_behind_q != '0));
-    if (asked) rsp_data_q <= {s3_row.sq, s3_row.rq, s3_row.sq == s3_prod_sq_q, s3_row.reads != s3_issued_q};
+    if (asked)
+      rsp_data_q <= {s3_row.sq, s3_row.rq, s3_row.sq == s3_prod_sq_q, s3_row.reads != s3_issued_q};
   end
 
   qp_retire_kick u_kick (

@@ -287,8 +287,10 @@ module qp_state #(
   logic        live, drained, unused_ctx, unused_err;
   iwarp_pkg::qp_params_t params;
   assign row        = ctx_q;
+  if ($bits(row) != CtxW) $fatal(1, "qp_state %m: widths of rnic_words.svh");
   assign params     = row.params;
-  assign live       = row.exists && (row.st == iwarp_pkg::QpsRts || row.st == iwarp_pkg::QpsClosing) && !row.asked && !row.lost;
+  assign live       = row.exists && !row.asked && !row.lost &&
+                      (row.st == iwarp_pkg::QpsRts || row.st == iwarp_pkg::QpsClosing);
   assign drained    = row.st == iwarp_pkg::QpsIdle || row.st == iwarp_pkg::QpsError;
   assign unused_ctx = ^{row.half, row.term_wait, row.term_seen};
   assign unused_err = ^event_error_i.slot;
@@ -347,7 +349,8 @@ module qp_state #(
   assign qp_purge_o       = 16'(qpn_q);
 
   logic [127:0] result;
-  assign result = {64'd0, rq_q, sq_q, row.peer_term, row.cause, 3'd0, drained, row.has_peer_term, row.st};
+  assign result = {64'd0, rq_q, sq_q, row.peer_term, row.cause, 3'd0, drained, row.has_peer_term,
+                   row.st};
   assign qp_cmd_rsp_valid_o = (doing && step_q[Answer]) || give_up_q;
   assign qp_cmd_rsp_o       = give_up_q ? {iwarp_pkg::AdmInProgress, 128'd0}
                             : {status_q, cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk ? result : 128'd0};
