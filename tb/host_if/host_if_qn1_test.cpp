@@ -324,7 +324,7 @@ TYPED_TEST(HostIfQn1Test, AllTagsAreOutstanding) {
   EXPECT_EQ(d.sq_rd.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
 }
 
-/// The reads of page lists use 8 tags (one in the minimum build); all other clients go on meanwhile.
+/// Page lists use 8 tags (one in the minimum build). All other clients go on meanwhile.
 TYPED_TEST(HostIfQn1Test, PageListsHaveTheirTags) {
   auto& d = this->dut;
   this->start({0, 0});

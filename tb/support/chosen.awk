@@ -2,7 +2,7 @@
 #
 #   ctest -N -L system | awk -v turn=N -f tb/support/chosen.awk > chosen && ctest -I chosen
 #
-# Tests that differ only in their devices: all with models alone, and every fourth one with RTL, with
+# Tests that differ only in their devices: all with models alone, and every fourth one with RTL, on
 # one kind of RTL. N, from the hash of the commit, chooses the fourth and the kinds: a commit always
 # runs the same tests, and one commit after the other covers the rest. The longest tests are left
 # out (is_long). The second ctest has no -L: with it, -I counts only the tests of that label.
