@@ -43,7 +43,7 @@ enum class LlpOp : uint8_t {
   kListen = 0x0,  // Accept connections on port.
   kUnlisten = 0x1,  // Stop.
   kConnect = 0x2,  // Connect to address, port. Answered at once by `assigned` with the cookie.
-  kGive = 0x3,  // Hand over length bytes of those that wait, as one streaming record, shorter or empty if fewer wait. Answered always, unless the connection has ended.
+  kGive = 0x3,  // Pass up to `length` waiting bytes as one streaming record; empty if none wait. Always answered, unless the connection has ended.
   kRdmaMode = 0x4,  // From the next byte in each direction FPDUs; with markers and CRC as said.
   kHalfClose = 0x5,  // Send FIN after what is queued.
   kAbort = 0x6,  // Reset.
@@ -66,7 +66,7 @@ constexpr std::string_view to_string(LlpOp v) {
   return "unknown";
 }
 
-/// llp_ctl_evt: what the transport tells.
+/// llp_ctl_evt: what the transport reports.
 /// architecture 3.3
 enum class LlpEvt : uint8_t {
   kAssigned = 0x0,  // Answer to connect: the connection's number (0xFFFF: none free).
@@ -107,8 +107,8 @@ enum class TptResult : uint8_t {
   kRights = 0x3,  // A right is missing.
   kWrap = 0x4,  // TO plus length exceeds 2^64.
   kBounds = 0x5,  // Outside the buffer.
-  kAlign = 0x6,  // Not aligned to 8 bytes; atomic says it, behind tpt's checks.
-  kBind = 0x7,  // Of a request of the send queue to our own table: refused.
+  kAlign = 0x6,  // Not aligned to 8 bytes; reported by atomic, after tpt's checks.
+  kBind = 0x7,  // A local invalidation, registration or bind (sq_local) was refused.
 };
 inline constexpr std::array<TptResult, 8> kAllTptResult = {{
     TptResult::kOk, TptResult::kStag, TptResult::kAssoc, TptResult::kRights,
@@ -131,7 +131,7 @@ constexpr std::string_view to_string(TptResult v) {
 /// architecture 5
 enum class TxSource : uint8_t {
   kSq = 0x0,  // Send queue.
-  kResp = 0x1,  // Responder (Read Response; later QN 3 responses).
+  kResp = 0x1,  // Responder: Read Response, and the responses on QN 3 (Flush, atomics).
   kTerm = 0x2,  // Terminate.
 };
 inline constexpr std::array<TxSource, 3> kAllTxSource = {{
@@ -145,14 +145,14 @@ constexpr std::string_view to_string(TxSource v) {
   return "unknown";
 }
 
-/// What qp tells the units that keep state of a QP. Each is acknowledged.
+/// Orders of qp to the units that keep state of a QP. Each is acknowledged.
 /// architecture 4 (Conventions)
 enum class QpOp : uint8_t {
   kStart = 0x0,  // Entering RTS: initialise.
   kStop = 0x1,  // Leaving RTS: drop what is unsent, let what is in flight finish, then acknowledge.
-  kHalfClose = 0x2,  // rdmap: say (qp_error, cause none) when no Read Request is left to answer. llp_if: send FIN. Acknowledged at once.
+  kHalfClose = 0x2,  // rdmap: report (qp_error, cause none) when no request of the peer is left to answer. llp_if: send FIN. Acknowledged at once.
   kAbort = 0x3,  // llp_if only: stop, and reset the connection if it is still open.
-  kSync = 0x4,  // mpa, ddp: nothing changes; acknowledged when what was inside has left.
+  kSync = 0x4,  // mpa, ddp, rdmap: the QP's state does not change. Acknowledged when what was inside has passed on.
 };
 inline constexpr std::array<QpOp, 5> kAllQpOp = {{
     QpOp::kStart, QpOp::kStop, QpOp::kHalfClose, QpOp::kAbort,
@@ -193,7 +193,7 @@ constexpr std::string_view to_string(RqTake v) {
 enum class DeliverKind : uint8_t {
   kNothing = 0x0,  // Nothing: not the last segment, or a Write.
   kRecv = 0x1,  // A receive is complete.
-  kRead = 0x2,  // A Read or Flush is complete.
+  kRead = 0x2,  // A Read, Flush or Atomic Write is complete.
   kImmediate = 0x3,  // A receive is complete that took Immediate Data.
   kInvalidate = 0x4,  // A receive is complete whose Send invalidates an STag.
 };
@@ -211,7 +211,7 @@ constexpr std::string_view to_string(DeliverKind v) {
   return "unknown";
 }
 
-/// What llp_if tells qp about a connection in RDMA mode.
+/// What llp_if reports to qp about a connection in RDMA mode.
 /// architecture 7
 enum class LlpQpEvt : uint8_t {
   kPeerClosed = 0x0,  // The peer half-closed.
@@ -312,7 +312,7 @@ struct Beat {
   }
 };
 
-/// An extent in STag terms.
+/// A range given by STag and tagged offset.
 /// architecture 4
 struct Sge {
   uint64_t tagged_offset = 0;  // 64 bits
@@ -382,7 +382,7 @@ struct UnitCount {
   }
 };
 
-/// Registers that admin and tpt look at; a plain port, stable while enabled.
+/// Registers that admin and tpt read; a plain port, stable while enabled.
 /// architecture 3.1
 struct DevCfg {
   uint8_t enable = 0;  // 1 bit
@@ -717,8 +717,8 @@ struct RdHdr {
   }
 };
 
-/// A bus extent; never crosses a page of its region. last: of its group. epoch: given back when it
-/// is done with.
+/// A bus extent; never crosses a page of its region. last: of its group. epoch: of its lookup;
+/// `retired` returns it when the extent's write was accepted or its read returned.
 /// architecture 4 (Keys at work)
 struct Extent {
   uint64_t address = 0;  // 64 bits
@@ -761,7 +761,7 @@ struct Extent {
   }
 };
 
-/// An extent is done with: its write was accepted, or its read has returned.
+/// An extent has ended: its write was accepted, or its read has returned.
 /// architecture 6
 struct Retired {
   uint8_t epoch = 0;  // 1 bit
@@ -1202,7 +1202,7 @@ struct LlpCredit {
   }
 };
 
-/// kind sq, rq or push. A push carries 1 or 2 units; index is the producer index behind them. Never
+/// kind sq, rq or push. A push carries 1 or 2 units; index is the producer index after them. Never
 /// stalls for longer than a table access.
 /// architecture 3.1
 /// From host_if to qp.
@@ -1400,8 +1400,8 @@ using AdminRdHdr = RdHdr;
 /// From host_if to admin.
 using AdminRd = Beat;
 
-/// A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
-/// leaves only when that many place packets have left on dma_wr.
+/// A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it is
+/// read only when that many place packets were accepted on dma_wr.
 /// architecture 3.2
 /// From ddp to host_if.
 struct PayloadReq {
@@ -1443,7 +1443,8 @@ struct PayloadReq {
 /// From tpt to host_if.
 using TxExtent = Extent;
 
-/// All of it is back. result, status: the first failure; then one empty beat follows.
+/// All reads of the packet have completed. result, status: the first failure; then one empty beat
+/// follows.
 /// architecture 4 (Packets are dense)
 /// From host_if to ddp.
 struct PayloadHdr {
@@ -1792,7 +1793,7 @@ struct RawRxHdr {
 /// From llp_if to admin.
 using RawRx = Beat;
 
-/// Start and stop.
+/// Start, stop, half_close, abort.
 /// architecture 4
 /// From qp to llp_if.
 struct QpCtlLlp {
@@ -1828,17 +1829,17 @@ struct QpCtlLlp {
   }
 };
 
-/// Start and stop.
+/// Start, stop, sync.
 /// architecture 4
 /// From qp to mpa.
 using QpCtlMpa = QpCtlLlp;
 
-/// Start and stop.
+/// Start, stop, sync.
 /// architecture 4
 /// From qp to ddp.
 using QpCtlDdp = QpCtlLlp;
 
-/// Start and stop.
+/// Start, stop, half_close, sync.
 /// architecture 4
 /// From qp to rdmap.
 using QpCtlRdmap = QpCtlLlp;
@@ -1972,7 +1973,7 @@ struct WqeCheckRsp {
   }
 };
 
-/// A WQE whose keys are good. slot: its place in the QP's window of issued WQEs. disposition: of a
+/// A WQE whose keys are good. slot: its index in the QP's window of issued WQEs. disposition: of a
 /// Flush, bit 0 global, bit 1 persistent.
 /// architecture 5
 /// From qp to rdmap.
@@ -2398,7 +2399,8 @@ struct TxMessageHdr {
   }
 };
 
-/// num_sge SGEs (wqe_sge) or length bytes inline (Read Request, Terminate, inline data).
+/// num_sge SGEs (wqe_sge) or length bytes inline: inline data, Terminate, the requests for Read,
+/// Flush and atomics, Atomic Write, Atomic Response.
 /// architecture 5
 /// From rdmap to ddp.
 using TxMessage = Beat;
@@ -2532,7 +2534,7 @@ struct TxGrant {
 /// From ddp to tpt.
 using TxXlate = WqeCheck;
 
-/// A segment's payload could not be had; nothing more of its message leaves. offset: bytes of the
+/// A segment's payload could not be read; nothing more of its message is sent. offset: bytes of the
 /// message in earlier segments.
 /// architecture 5
 /// From ddp to rdmap.
@@ -3108,7 +3110,7 @@ struct SqLocal {
 /// One for each sq_local. Invalidations in their order; registrations in theirs, except that one
 /// that is refused may pass those that read their lists. The STag is closed, and nothing through it
 /// is in flight; or the memory is registered, or the window bound (result ok); or nothing has
-/// changed: result bind, or status tells that the page list could not be read.
+/// changed: result bind, or, if the page list could not be read, status.
 /// architecture 6
 /// From tpt to rdmap.
 struct SqLocalDone {
@@ -3149,8 +3151,9 @@ struct SqLocalDone {
 };
 
 /// A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask for
-/// is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the target; of
-/// result the local sink. Values are integers. right: what the STag needs.
+/// is fetched. At most one a QP, and 64 in all; results of our own atomics (at most 8) are counted
+/// separately. tagged_offset, stag: the target; of result the local sink. Values are integers.
+/// right: what the STag needs.
 /// RFC 7306 section 5
 /// From rdmap to atomic.
 struct AtomicReq {

@@ -216,7 +216,7 @@ package iwarp_pkg;
     LlpReleased = 4'h7
   } llp_op_e;
 
-  // llp_ctl_evt: what the transport tells.
+  // llp_ctl_evt: what the transport reports.
   //   architecture 3.3
   localparam int unsigned LlpEvtWidth = 4;
   typedef enum logic [3:0] {
@@ -254,7 +254,7 @@ package iwarp_pkg;
     TxTerm = 2'h2
   } tx_source_e;
 
-  // What qp tells the units that keep state of a QP. Each is acknowledged.
+  // Orders of qp to the units that keep state of a QP. Each is acknowledged.
   //   architecture 4 (Conventions)
   localparam int unsigned QpOpWidth = 3;
   typedef enum logic [2:0] {
@@ -286,7 +286,7 @@ package iwarp_pkg;
     DelInvalidate = 3'h4
   } deliver_kind_e;
 
-  // What llp_if tells qp about a connection in RDMA mode.
+  // What llp_if reports to qp about a connection in RDMA mode.
   //   architecture 7
   localparam int unsigned LlpQpEvtWidth = 3;
   typedef enum logic [2:0] {
@@ -860,7 +860,7 @@ package iwarp_pkg;
     logic [511:0] data;
   } beat_t;
 
-  // An extent in STag terms.
+  // A range given by STag and tagged offset.
   //   architecture 4
   localparam int unsigned SgeWidth = 128;
   typedef struct packed {
@@ -878,7 +878,7 @@ package iwarp_pkg;
     logic [47:0] stalled;
   } unit_count_t;
 
-  // Registers that admin and tpt look at; a plain port, stable while enabled.
+  // Registers that admin and tpt read; a plain port, stable while enabled.
   //   architecture 3.1
   localparam int unsigned DevCfgWidth = 197;
   typedef struct packed {
@@ -966,8 +966,8 @@ package iwarp_pkg;
     logic [12:0] length;
   } rd_hdr_t;
 
-  // A bus extent; never crosses a page of its region. last: of its group. epoch: given back when it
-  // is done with.
+  // A bus extent; never crosses a page of its region. last: of its group. epoch: of its lookup;
+  // `retired` returns it when the extent's write was accepted or its read returned.
   //   architecture 4 (Keys at work)
   localparam int unsigned ExtentWidth = 86;
   typedef struct packed {
@@ -978,7 +978,7 @@ package iwarp_pkg;
     logic last;
   } extent_t;
 
-  // An extent is done with: its write was accepted, or its read has returned.
+  // An extent has ended: its write was accepted, or its read has returned.
   //   architecture 6
   localparam int unsigned RetiredWidth = 1;
   typedef struct packed {
@@ -1128,8 +1128,8 @@ package iwarp_pkg;
     logic [31:0] limit;
   } llp_credit_t;
 
-  // kind sq, rq or push. A push carries 1 or 2 units; index is the producer index behind them.
-  // Never stalls for longer than a table access.
+  // kind sq, rq or push. A push carries 1 or 2 units; index is the producer index after them. Never
+  // stalls for longer than a table access.
   //   architecture 3.1
   //   from host_if to qp
   localparam int unsigned QpDoorbellWidth = 1077;
@@ -1258,8 +1258,8 @@ package iwarp_pkg;
     logic [511:0] data;
   } admin_rd_t;
 
-  // A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
-  // leaves only when that many place packets have left on dma_wr.
+  // A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it is
+  // read only when that many place packets were accepted on dma_wr.
   //   architecture 3.2
   //   from ddp to host_if
   localparam int unsigned PayloadReqWidth = 82;
@@ -1282,7 +1282,8 @@ package iwarp_pkg;
     logic last;
   } tx_extent_t;
 
-  // All of it is back. result, status: the first failure; then one empty beat follows.
+  // All reads of the packet have completed. result, status: the first failure; then one empty beat
+  // follows.
   //   architecture 4 (Packets are dense)
   //   from host_if to ddp
   localparam int unsigned PayloadHdrWidth = 22;
@@ -1508,7 +1509,7 @@ package iwarp_pkg;
     logic [511:0] data;
   } raw_rx_t;
 
-  // Start and stop.
+  // Start, stop, half_close, abort.
   //   architecture 4
   //   from qp to llp_if
   localparam int unsigned QpCtlLlpWidth = 101;
@@ -1518,7 +1519,7 @@ package iwarp_pkg;
     qp_params_t params;
   } qp_ctl_llp_t;
 
-  // Start and stop.
+  // Start, stop, sync.
   //   architecture 4
   //   from qp to mpa
   localparam int unsigned QpCtlMpaWidth = 101;
@@ -1528,7 +1529,7 @@ package iwarp_pkg;
     qp_params_t params;
   } qp_ctl_mpa_t;
 
-  // Start and stop.
+  // Start, stop, sync.
   //   architecture 4
   //   from qp to ddp
   localparam int unsigned QpCtlDdpWidth = 101;
@@ -1538,7 +1539,7 @@ package iwarp_pkg;
     qp_params_t params;
   } qp_ctl_ddp_t;
 
-  // Start and stop.
+  // Start, stop, half_close, sync.
   //   architecture 4
   //   from qp to rdmap
   localparam int unsigned QpCtlRdmapWidth = 101;
@@ -1605,7 +1606,7 @@ package iwarp_pkg;
     tpt_result_e result;
   } wqe_check_rsp_t;
 
-  // A WQE whose keys are good. slot: its place in the QP's window of issued WQEs. disposition: of a
+  // A WQE whose keys are good. slot: its index in the QP's window of issued WQEs. disposition: of a
   // Flush, bit 0 global, bit 1 persistent.
   //   architecture 5
   //   from qp to rdmap
@@ -1738,7 +1739,8 @@ package iwarp_pkg;
     logic [63:0] watermark;
   } tx_message_hdr_t;
 
-  // num_sge SGEs (wqe_sge) or length bytes inline (Read Request, Terminate, inline data).
+  // num_sge SGEs (wqe_sge) or length bytes inline: inline data, Terminate, the requests for Read,
+  // Flush and atomics, Atomic Write, Atomic Response.
   //   architecture 5
   //   from rdmap to ddp
   localparam int unsigned TxMessageWidth = 521;
@@ -1799,8 +1801,8 @@ package iwarp_pkg;
     logic last;
   } tx_xlate_t;
 
-  // A segment's payload could not be had; nothing more of its message leaves. offset: bytes of the
-  // message in earlier segments.
+  // A segment's payload could not be read; nothing more of its message is sent. offset: bytes of
+  // the message in earlier segments.
   //   architecture 5
   //   from ddp to rdmap
   localparam int unsigned TxFaultWidth = 63;
@@ -2036,7 +2038,7 @@ package iwarp_pkg;
   // One for each sq_local. Invalidations in their order; registrations in theirs, except that one
   // that is refused may pass those that read their lists. The STag is closed, and nothing through
   // it is in flight; or the memory is registered, or the window bound (result ok); or nothing has
-  // changed: result bind, or status tells that the page list could not be read.
+  // changed: result bind, or, if the page list could not be read, status.
   //   architecture 6
   //   from tpt to rdmap
   localparam int unsigned SqLocalDoneWidth = 29;
@@ -2048,8 +2050,9 @@ package iwarp_pkg;
   } sq_local_done_t;
 
   // A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask
-  // for is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the
-  // target; of result the local sink. Values are integers. right: what the STag needs.
+  // for is fetched. At most one a QP, and 64 in all; results of our own atomics (at most 8) are
+  // counted separately. tagged_offset, stag: the target; of result the local sink. Values are
+  // integers. right: what the STag needs.
   //   RFC 7306 section 5
   //   from rdmap to atomic
   localparam int unsigned AtomicReqWidth = 410;

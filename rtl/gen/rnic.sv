@@ -4,7 +4,7 @@
 // the units' `ready`.
 //
 // The picture and each unit's contract: docs/theory-of-operation.md. Streams and wires:
-// docs/gen/streams.md. The same units and edges in C++: model/top/rnic.hpp. FIFOs stand inside the
+// docs/gen/streams.md. The same units and edges in C++: model/top/rnic.hpp. FIFOs are inside the
 // units, at the consumer's side.
 
 module rnic (
