@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "platform/config.hpp"
-#include "platform/pci.hpp"
 #include "platform/pmem.hpp"
+#include "rnic/pci_device.hpp"
 
 namespace rnic::sim {
 

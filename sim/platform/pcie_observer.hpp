@@ -11,7 +11,7 @@
 #include <span>
 
 #include "backend/device.hpp"
-#include "platform/pci.hpp"
+#include "rnic/pci_device.hpp"
 
 namespace rnic::sim {
 

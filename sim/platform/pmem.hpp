@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "platform/config.hpp"
-#include "platform/pci.hpp"
 #include "platform/pmem_image.hpp"
+#include "rnic/pci_device.hpp"
 
 namespace rnic::sim {
 

@@ -1,5 +1,4 @@
-// Imports the names of base/result.hpp into namespace rnic, for the driver's API. Include it before
-// pci_device.hpp.
+// Imports the names of base/result.hpp into namespace rnic, for the driver's API.
 //
 //   Result<Cq> cq = context.create_cq(64);
 //   if (!cq) return error_of(cq);

@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rnic/result.hpp"
-// must follow result.hpp
 #include "rnic/pci_device.hpp"
+#include "rnic/result.hpp"
 
 namespace rnic::verbs {
 
