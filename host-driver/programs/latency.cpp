@@ -1,4 +1,5 @@
-// write_lat, read_lat, send_lat, send_imm_lat, flush_lat and pingpong: one message at a time.
+// write_lat, read_lat, send_lat, send_imm_lat, flush_lat, and pingpong, which is send_lat with
+// events: one message at a time.
 #include <algorithm>
 #include <array>
 
@@ -14,14 +15,14 @@ constexpr uint32_t kLook = 8;  // bytes that flush_lat reads back, at most
 
 uint64_t total_of(const Params& p) { return uint64_t{p.warmup} + p.count; }
 
-// Posts the request of one message. Every sixteenth (kBatch) is signalled, and awaited before its
-// slot is reused.
+// Posts the request of one message.
 Result<void> post_one(Side& side, Lane& lane, WrOpcode opcode, bool signaled) {
   Sge sge;
   const auto wr = side.request(lane, opcode, lane.posted, signaled, sge);
   return side.post(lane, std::span(&wr, 1));
 }
 
+// Every sixteenth (kBatch) is signalled, and awaited before its slot is reused.
 bool is_signaled(uint64_t index, uint64_t total) {
   return index % kBatch == kBatch - 1 || index + 1 == total;
 }
@@ -68,7 +69,7 @@ Result<void> write_lat_body(Side& side) {
   if (auto r = side.open(); !r) return r;
   Lane& lane = side.lanes[0];
   if (auto r = side.connect(); !r) return r;
-  Sampler sampler{side, 2};
+  Sampler sampler{side, 2};  // half a round trip
 
   auto send = [&](uint64_t i) -> Result<void> {
     const auto bytes = side.at(lane, side.tx(i), p.size);

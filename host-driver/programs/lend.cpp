@@ -1,4 +1,5 @@
-// See lend.hpp.
+// The client opens memory to the server for one message. The server writes or reads it, and
+// returns it with its answer. Derived classes open it by region, registration or window.
 #include "lend.hpp"
 
 #include <algorithm>
@@ -33,13 +34,14 @@ Result<void> Lend::run() {
   side_.messages = uint64_t{p.warmup} + p.count;
   side_.length = [](uint64_t) { return kLent; };
   side_.on_receive = [this](Lane& lane, uint64_t i) {
-    if (!failed_) return;
-    failed_ = side_.is_client() ? answered(lane, i) : asked(lane, i);
-    if (failed_) failed_ = side_.post_receives(lane, 1);
+    if (!result_) return;
+    result_ = side_.is_client() ? answered(lane, i) : asked(lane, i);
+    if (result_) result_ = side_.post_receives(lane, 1);
   };
   if (!side_.is_client())
+    // upto: the number of messages that are complete; the last one is upto - 1.
     side_.on_data = [this](Lane& lane, uint64_t upto) {
-      if (failed_) failed_ = served(lane, upto - 1);
+      if (result_) result_ = served(lane, upto - 1);
     };
   if (auto r = side_.open(); !r) return r;
   states_.resize(side_.lanes.size());
@@ -52,12 +54,12 @@ Result<void> Lend::run() {
       if (auto r = lend(lane, 0); !r) return r;
   }
   auto over = [this] {
-    return !failed_ || std::ranges::all_of(side_.lanes, [this](const Lane& lane) {
+    return !result_ || std::ranges::all_of(side_.lanes, [this](const Lane& lane) {
       return lane.received == side_.messages && lane.completed == side_.messages;
     });
   };
   if (auto r = side_.until("loan", over, Side::kOnlooker); !r) return r;
-  if (!failed_) return failed_;
+  if (!result_) return result_;
   for (Lane& lane : side_.lanes)
     if (auto r = side_.send_control(lane); !r) return r;
   if (auto r = side_.wait_control(); !r) return r;

@@ -71,7 +71,7 @@ class Lend {
   Side side_;
   bool reads_;
   std::vector<State> states_;
-  Result<void> failed_;
+  Result<void> result_;
 };
 
 }  // namespace rnic::programs

@@ -1,3 +1,5 @@
+// Common code of the programs that change 8-byte words by FetchAdd, CmpSwap and Atomic Write: see
+// words.hpp.
 #include "words.hpp"
 
 #include <algorithm>
@@ -17,6 +19,8 @@ Words::Words(const Run& run, bool is_client, uint32_t lanes, uint32_t window)
             {.lanes = lanes, .window = window, .slot_bytes = kWord, .atomics = true}),
       is_client_(is_client) {
   side_.length = [](uint64_t) { return kWord; };
+  // Each side sends 16 bytes when a lane connects. The server's hold rkey and address of the shared
+  // words; the client's are not used.
   side_.introduction_bytes = 16;
   side_.on_introduce = [this](const Lane&, std::span<uint8_t> bytes) {
     if (is_client_) return;
@@ -36,6 +40,7 @@ Result<void> Words::start(uint64_t own, uint64_t shared) {
     });
     if (!buffer) return error_of(buffer);
     memory_ = *buffer;
+    // The IOVA after those of the lanes: lane n has (n + 1) << 32 (common.cpp).
     auto mr =
         side_.pd().reg_mr_iova(memory_, 0, memory_.size(), uint64_t{side_.shape().lanes + 1} << 32,
                                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -56,7 +61,7 @@ Result<void> Words::finish() {
   if (!is_client_) {
     auto came = [&] { return std::ranges::all_of(side_.lanes, &Lane::control_came); };
     if (auto r = side_.until("client's last message", came, Side::kOnlooker); !r) return r;
-    side_.dev().after_phase_bit();
+    side_.dev().after_phase_bit();  // then the words may be read: the last message has completed
   }
   for (Lane& lane : side_.lanes)
     if (auto r = side_.send_control(lane); !r) return r;
@@ -65,7 +70,7 @@ Result<void> Words::finish() {
 }
 
 Result<void> Words::meet() {
-  side_.dev().before_shared();
+  side_.dev().before_shared();  // the session is shared by the threads of this host
   side_.run().session.finish();
   auto all = [&] {
     side_.dev().before_shared();
@@ -99,7 +104,7 @@ SendWr Words::request(const Lane& lane, WrOpcode opcode, uint64_t index, FarWord
   wr.rkey = at.rkey;
   if (opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_ATOMIC_WRITE) {
     wr.send_flags |= IBV_SEND_INLINE;
-    return wr;
+    return wr;  // the operand is inline: post() sets the SGE
   }
   sge = {lane.mr.addr() + side_.rx(index), kWord, lane.mr.lkey()};
   base::store_le(own_word(lane, index), kPoison);

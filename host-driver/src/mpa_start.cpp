@@ -29,12 +29,15 @@ Result<void> check_private_data(size_t bytes, bool enhanced, bool extended = fal
               most);
 }
 
+// Moves the agreement block from private_data to extension: 8 bytes in front of the private data
+// (mpa_extension.hpp).
 void take_block(StartFrame& f) {
   f.extension = read_extension(f.private_data, f.kind);
   if (!f.extension) return;
   f.private_data.erase(f.private_data.begin(), f.private_data.begin() + kExtensionBytes);
 }
 
+// RFC 6581: 14 bits, of which 0x3fff means "not negotiated" (C-42).
 uint16_t clamp14(unsigned value) {
   return static_cast<uint16_t>(std::min(value, unsigned{kNoNegotiation} - 1));
 }
@@ -109,6 +112,8 @@ Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected) {
     rest = rest.subspan(spec::MpaIrdOrd::kBytes);
   }
   f.private_data.assign(rest.begin(), rest.end());
+  // A Reply's block: take_extension(). Only a side that asked for Flush may take these bytes from
+  // the ULP.
   if (expected == StartKind::kRequest) take_block(f);
   return f;
 }
