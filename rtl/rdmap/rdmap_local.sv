@@ -7,7 +7,7 @@
 //   rdmap_core (resp_fail) <--+
 //
 // Latency: 2 cycles to tpt, 1 back.
-// Throughput: 1 per cycle; tpt takes an invalidation every 9.
+// Throughput: 1 per cycle; tpt takes an invalidation every 11.
 // Waits for tpt, for qp and for rdmap_core.
 // Siblings: rdmap_tx, rdmap_ack (counts what is inside).
 // Bench: tb/rdmap/rdmap_test.cpp

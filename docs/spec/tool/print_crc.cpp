@@ -1,9 +1,9 @@
 // Prints the XOR matrices of CRC32C (RFC 5044 section 4.4; polynomial 1EDC6F41, reflected
-// 82F63B78): as a loop 64 bytes are 103 LUT levels deep, as one equation an output bit 4.
+// 82F63B78). A loop over 64 bytes is 103 LUT levels deep; one equation per output bit is 4.
 //
 // The state is the reflected one: it starts as all ones, byte 0 goes in first, and its complement
 // is sent, low byte first. With s the state and d the data, 64 bytes give adv64(s) ^ data64(d).
-// Zero bytes in front of a zero state change nothing, so n bytes at the right end of the beat give
+// Zero bytes in front of a zero state change nothing, so n bytes at the last byte positions of the beat give
 // adv_n(s) ^ data64(d).
 #include <array>
 

@@ -10,8 +10,8 @@
 namespace specgen {
 namespace {
 
-/// A map of the YAML whose keys are checked off as they are read; done() refuses what nobody asked
-/// for.
+/// A map of the YAML whose keys are checked off as they are read; done() rejects keys that were not
+/// read.
 class Map {
  public:
   Map(YAML::Node node, std::string file, const std::string& what)
@@ -202,7 +202,7 @@ class Reader {
     spec_.structs.push_back(std::move(out));
   }
 
-  /// The first field is said by nobody: `valid`.
+  /// Adds the first field, `valid`, which the YAML does not list.
   void read_commit(Map& m, Entity e) {
     Struct out;
     static_cast<Entity&>(out) = std::move(e);
