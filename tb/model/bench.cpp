@@ -1,4 +1,5 @@
-// The world of a Side: registers, commands, queues in memory.
+// One model device with its memory, driven without a driver: registers, admin ring, work queues. See
+// bench.hpp.
 #include "bench.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ using spec::AdminStatus;
 namespace {
 constexpr uint32_t kAdminLog = 4, kEqLog = 6;
 constexpr uint32_t kPage = 4096;
+constexpr uint32_t offset_of(spec::DoorbellKind kind) { return 8 * static_cast<uint32_t>(kind); }
 }  // namespace
 
 Bytes hex(std::string_view text) {
@@ -137,7 +139,6 @@ Mr Side::reg(uint64_t length, uint16_t rights, uint16_t pd) {
 }
 
 Mr Side::reg_at(uint64_t buffer, uint64_t length, uint16_t rights, uint16_t pd, uint64_t first_to) {
-  // The pages are in reverse order, so that a range across a page boundary is two extents.
   const uint32_t pages = static_cast<uint32_t>((length + kPage - 1) / kPage);
   const uint64_t list = alloc(8ULL * pages);
   const uint64_t to = first_to + buffer;  // the TO differs from the bus address
@@ -268,7 +269,9 @@ void Side::put_one(uint16_t qpn, spec::SqWqe w, const spec::WqeSge& s) {
   s.pack({at + 32, 16});
 }
 
-void Side::ring_sq(uint16_t qpn) { write64(2, 0, uint64_t{sq_[qpn].producer} << 32 | qpn); }
+void Side::ring_sq(uint16_t qpn) {
+  write64(2, offset_of(spec::DoorbellKind::kSq), uint64_t{sq_[qpn].producer} << 32 | qpn);
+}
 
 void Side::push(uint16_t qpn) {
   const Ring& r = sq_[qpn];
@@ -276,7 +279,7 @@ void Side::push(uint16_t qpn) {
   const auto unit = [&](uint16_t i) {
     return &memory[r.base + 64ULL * ((first + i) & ((1U << r.log) - 1))];
   };
-  // sq_wqe.ring: identifies the WQE of the second half
+  // sq_wqe.ring (byte 24) is copied to the last 8 bytes of the second half: the halves pair by it.
   if (units == 2) std::copy_n(unit(0) + 24, 8, unit(1) + 56);
   for (uint16_t i = 0; i < units; ++i) {
     const uint64_t at = r.base + 64ULL * ((first + i) & ((1U << r.log) - 1));
@@ -294,7 +297,7 @@ uint16_t Side::post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges, ui
   if (sges.size() > 2) w.sge2 = sges[2];
   w.pack(std::span(memory).subspan(r.base + 64ULL * (r.producer & ((1U << r.log) - 1)), 64));
   const uint16_t index = r.producer++;
-  write64(2, 8, uint64_t{r.producer} << 32 | qpn);
+  write64(2, offset_of(spec::DoorbellKind::kRq), uint64_t{r.producer} << 32 | qpn);
   return index;
 }
 
@@ -304,7 +307,7 @@ std::optional<spec::Cqe> Side::poll(uint16_t cqn) {
       std::span(memory).subspan(r.base + 32ULL * (r.consumer & ((1U << r.log) - 1)), 32));
   if (e.phase != ((r.consumer >> r.log & 1) == 0)) return std::nullopt;
   ++r.consumer;
-  write64(2, 0x10, uint64_t{r.consumer} << 32 | cqn);
+  write64(2, offset_of(spec::DoorbellKind::kCq), uint64_t{r.consumer} << 32 | cqn);
   return e;
 }
 
@@ -327,7 +330,8 @@ std::optional<spec::Eqe> Side::poll_event() {
 }
 
 void Side::arm(uint16_t cqn, bool solicited) {
-  write64(2, 0x18, uint64_t{cq_[cqn].consumer} << 32 | (solicited ? 1U << 24 : 0) | cqn);
+  write64(2, offset_of(spec::DoorbellKind::kCqArm),
+          uint64_t{cq_[cqn].consumer} << 32 | (solicited ? 1U << 24 : 0) | cqn);
 }
 
 }  // namespace rnic::tb

@@ -34,7 +34,8 @@ inline Bytes tagged(uint8_t ctrl, uint8_t op, uint32_t stag, uint64_t to) {
 inline Bytes untagged(uint8_t ctrl, uint8_t op, uint32_t qn, uint32_t msn, uint32_t mo) {
   return Bytes{ctrl, op} + be(0, 4) + be(qn, 4) + be(msn, 4) + be(mo, 4);
 }
-/// The expected Terminate: layer and type, code, then the headers of the segment, if any.
+/// The expected Terminate: layer and type, code, then the headers of the segment, if any, after
+/// their header control bits M, D, R (0xe0, without the RDMAP header 0xc0).
 inline Bytes terminate(uint8_t layer_type, uint8_t code, const Bytes& header = {}, size_t ulpdu = 0,
                        bool rdma = false) {
   Bytes t = untagged(0x41, 0x47, 2, 1, 0) + Bytes{layer_type, code,

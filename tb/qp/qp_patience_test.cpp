@@ -91,9 +91,9 @@ TYPED_TEST(QpPatienceTest, AnEndGoesOnWithoutItsCommand) {
   });
 }
 
-// The end of QP 0 is an event. Meanwhile the RTL begins no command for QP 1; no command has an
-// effect before it is answered ok.
-TYPED_TEST(QpPatienceTest, AnEndOfAnotherQpHoldsNobody) {
+// QP 0 ends by an error, without a command. Meanwhile the RTL begins no command for QP 1; no command
+// has an effect before it is answered ok.
+TYPED_TEST(QpPatienceTest, CommandsBesideTheEndOfAnotherQpAreInProgress) {
   this->worlds([&](auto& w) {
     w.hold_acks(true);
     w.error(0, spec::Cause::kLocalCatastrophic, false);

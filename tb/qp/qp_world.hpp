@@ -29,8 +29,9 @@ inline constexpr uint32_t kBadKey = 0xbadbad00;
 struct Wr {
   spec::SqWqe hdr;
   std::vector<uint8_t> body;  // SGEs or inline data
-  bool is_signaled() const { return (hdr.flags & 2) != 0; }
-  bool is_inline() const { return (hdr.flags & 8) != 0; }
+  bool has(spec::SqFlagBit bit) const { return (hdr.flags & static_cast<uint8_t>(bit)) != 0; }
+  bool is_signaled() const { return has(spec::SqFlagBit::kSignaled); }
+  bool is_inline() const { return has(spec::SqFlagBit::kInlineData); }
 };
 
 struct PostedWr {
@@ -44,19 +45,22 @@ class QpWorld {
  public:
   struct Qp {
     unsigned life = 0;  // separates ddp's late reports for an earlier QP of this number
-    bool exists = false, stopped = true, faulted = false;
-    bool asked = false,
-         closed = false;  // rdmap: half_close has come; it has reported that no peer's Read is left
+    bool exists = false;
+    bool stopped = true;   // not running: before to_rts, after the stop
+    bool faulted = false;  // qp_error was sent
+    // rdmap: got half_close; reported that no request of the peer is left
+    bool asked = false, closed = false;
     unsigned log_sq = 0, log_rq = 0, ord = 8;
     std::vector<Unit> sq, rq;
     std::vector<PostedWr> posted;
     size_t issued = 0, reported = 0;  // posted[0..n)
-    uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0, sq_free_from = 0;
+    uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0;
+    uint32_t sq_free_from = 0;  // ring index after the last reported WQE
     uint64_t rq_rung = 0;
     unsigned reads = 0, slots = 0, rq_reads = 0;  // reads: requests that are not done, also binds
     bool after_bind = false;                      // the next WQE waits as with a fence
-    uint64_t last_done = 0;
-    bool ended = false;  // an error or flush entry of the SQ was seen
+    uint64_t last_done = 0;  // cycle of the newest scheduled completion; keeps them in order
+    bool ended = false;      // an error or flush entry of the SQ was seen
     bool rq_ended = false;
     std::vector<spec::Cqe> sq_cqes, rq_cqes;
     std::vector<spec::RqTakeRsp> takes;
@@ -88,7 +92,7 @@ class QpWorld {
   void hold_done(bool hold) { hold_done_ = hold; }
   /// Holds the acknowledgements of all orders.
   void hold_acks(bool hold) { hold_acks_ = hold; }
-  /// rdmap reports no error for a receive that ends in an error.
+  /// While held, rdmap sends no qp_error for a receive that ends in an error.
   void hold_faults(bool hold) { hold_faults_ = hold; }
   /// rdmap is not idle: it answers a Read of the peer.
   void hold_responder(bool hold) { hold_responder_ = hold; }
@@ -102,7 +106,7 @@ class QpWorld {
     if (!is_request(q.posted[i].wr)) return dut_.wr_done.put({static_cast<uint16_t>(n), slot});
     request_done(n, q.posted[i].wr, slot);
   }
-  /// Results of a failed bind, as rdmap reports it.
+  /// Fails WQE i, a bind: sends the qp_error that rdmap would send.
   void fail_bind(unsigned n, size_t i) {
     error(n, spec::Cause::kLocalCatastrophic, true, static_cast<int>(i % window()),
           spec::WcStatus::kMwBindErr);
@@ -257,7 +261,7 @@ class QpWorld {
     wr.hdr.flags = flags;
     wr.hdr.remote_address = rng_.next();
     wr.hdr.rkey = static_cast<uint32_t>(rng_.next());
-    if ((flags & 8) != 0) {
+    if (wr.is_inline()) {
       wr.hdr.length = sges.at(0);
       wr.body.resize(sges[0]);
       for (auto& b : wr.body) b = static_cast<uint8_t>(rng_.next());
@@ -433,7 +437,9 @@ class QpWorld {
     return wr.hdr.opcode == static_cast<uint8_t>(spec::WrOpcode::kBindMw);
   }
   /// The WQEs of this bench that a fence waits for: Read, bind.
-  static bool is_request(const Wr& wr) { return wr.hdr.opcode == 4 || is_bind(wr); }
+  static bool is_request(const Wr& wr) {
+    return wr.hdr.opcode == static_cast<uint8_t>(spec::WrOpcode::kRdmaRead) || is_bind(wr);
+  }
   /// Reports that a Read is placed, or that tpt has bound the window.
   void request_done(unsigned n, const Wr& wr, uint8_t slot) {
     qps_[n].reads--;
@@ -571,12 +577,12 @@ class QpWorld {
     EXPECT_EQ(h.remote_stag, wr.hdr.rkey);
     EXPECT_EQ(h.num_sge, wr.hdr.num_sge);
     EXPECT_EQ(h.is_inline, wr.is_inline());
-    EXPECT_EQ(h.is_solicited, (wr.hdr.flags & 4) != 0);
+    EXPECT_EQ(h.is_solicited, wr.has(spec::SqFlagBit::kSolicited));
     EXPECT_EQ(body, wr.body);
     EXPECT_EQ(h.slot, index % window());
     p.issued = true;
     const bool is_read = wr.hdr.opcode == 4, is_own = is_bind(wr);
-    if ((wr.hdr.flags & 1) != 0) {
+    if (wr.has(spec::SqFlagBit::kFence)) {
       EXPECT_EQ(q.reads, 0U) << "fence";
     }
     if (std::exchange(q.after_bind, is_own)) {
