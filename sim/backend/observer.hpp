@@ -1,6 +1,6 @@
-// Receives the commits, items and cycles of the RTL. Implementations: the follower, the ordering
-// checker. RtlDevice makes the calls. No simulated behaviour may depend on an Observer.
-// Architecture 10.
+// Receives the commits, items and cycles of a device: the follower and the ordering checker of
+// tandem, and recorders of its streams. RtlDevice makes the calls; a model makes one of them,
+// stream(). No simulated behaviour may depend on an Observer. Architecture 10.
 //
 //   class Counter final : public Observer {
 //     void commit(const spec::AnyCommit&) override { ++n; }

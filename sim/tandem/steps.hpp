@@ -1,6 +1,7 @@
 // Inside the follower: the behaviours of one device since reset, and the edges between them. An
 // edge holds the items that one behaviour has put out and the next has not taken. A commit names
-// the edge whose head is taken now. Steps without a race are done at once.
+// the edge whose head is taken now. A step whose order the RTL cannot change needs no commit: the
+// follower executes it at once.
 //
 //   commit -> step(commit): takes from an edge -> a behaviour -> its Out functions below
 //          -> the next edge, or Expect
@@ -104,7 +105,8 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpStateCommit& c);
   void step(const spec::QpAnswerCommit& c);
   bool give_up(uint16_t qpn);
-  void settle();  // after each commit: acknowledgements, which no commit reports
+  /// After each commit: what no commit reports, such as acknowledgements.
+  void settle();
 
   std::string left(bool at_end) const;
 
@@ -117,12 +119,13 @@ class Steps final : private model::HostIf::Out,
     spec::RecvWqe receive;                   // the WQE in use
     std::optional<spec::QpDoorbell> push;    // doorbell -> prefetch buffer: a copy that may be used
     uint32_t slots_free = 0;                 // ddp -> rdmap: responder's free slots
-    uint32_t own_errors = 0, marks = 0;      // issue, qp_state -> retirement
-    uint8_t bits = 0;                        // events that qp_state has not taken, as its bits
-    std::deque<spec::QpError> errors;        // of bit 0; the RTL may keep only the last one
-    bool is_overtaken = false;               // it kept the last one: the bit may be set once more
-    bool fin = false;                        // qp_state has taken the peer's FIN
-    uint64_t flushed = 0;                    // cycle in which the last flush began
+    // WQEs that failed in issue, and marks of qp_state: retirement has not taken them yet.
+    uint32_t own_errors = 0, marks = 0;
+    uint8_t bits = 0;                  // pending events, as `bits` of commit qp_state
+    std::deque<spec::QpError> errors;  // of bit 0; the RTL may keep only the last one
+    bool is_overtaken = false;         // it kept the last one: the bit may be set once more
+    bool fin = false;                  // qp_state has taken the peer's FIN
+    uint64_t flushed = 0;              // cycle in which the last flush began
     bool look_empty = false, look_reads = false;  // result of qp_state's queue check
     std::optional<spec::QpCmd> at_look;           // query, destroy: executed at the queue check
     uint16_t connection = 0;
@@ -133,11 +136,11 @@ class Steps final : private model::HostIf::Out,
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
     uint64_t limit_set = 0;    // cycle of its newest modify_srq
     struct Retired {           // of its send and its receive queue
-      uint16_t told = 0;       // as of the completions in host memory,
+      uint16_t told = 0;       // retired index up to the last CQE in host memory
       struct Untold {
         uint16_t index = 0, retired = 0;
       };
-      std::deque<Untold> untold;  // and as of each completion that is not written yet
+      std::deque<Untold> untold;  // one for each CQE that is not written yet
     };
     std::array<Retired, 2> retired;
     bool is_changing = false;  // being created or destroyed; the RTL has not responded yet
@@ -172,8 +175,8 @@ class Steps final : private model::HostIf::Out,
     std::optional<uint8_t> slot;  // of a result: the request that it completes
     model::ExtentList extents;
   };
-  // By a Send of the peer, from its delivery until its completion; and by the send queue, from its
-  // WQE in rdmap.
+  // An invalidation in progress. Of the peer: from the delivery of its Send to the completion. Of
+  // the send queue: from its WQE in rdmap.
   struct Invalidation {
     uint32_t stag = 0;
     uint16_t qpn = 0;
@@ -181,7 +184,7 @@ class Steps final : private model::HostIf::Out,
     std::optional<uint8_t> number = {};  // of close(), once the RTL has closed the entry
   };
   struct Fires {                    // of an event: how often it came due since its last entry
-    uint32_t firm = 0, merged = 0;  // merged: an earlier entry may cover it
+    uint32_t firm = 0, merged = 0;  // it must get its own entry; an earlier entry may cover it
   };
   struct RawOut {  // streaming bytes of admin
     model::RawBytes bytes;
@@ -404,15 +407,16 @@ class Steps final : private model::HostIf::Out,
   Look look_ = Look::
       kNone;  // queue check of qp_state; it then decides again, unless the check is for a command
   uint16_t looked_at_ = 0;
-  bool fin_with_it_ = false;                    // the current events include the peer's FIN
-  std::deque<model::Wqe> wqes_;                 // qp -> rdmap
-  std::deque<spec::QpFault> qp_faults_;         // qp -> rdmap
-  std::deque<spec::QpPurge> purges_;            // qp -> host_if
-  std::deque<spec::TxFault> tx_faults_;         // ddp -> rdmap
-  std::deque<spec::WrDone> wr_dones_;           // llp_if -> qp
-  std::deque<spec::RxDone> rx_dones_;           // ddp -> qp
-  std::deque<spec::CqeReq> cqe_reqs_;           // qp -> cq
-  std::array<std::deque<Answer>, 4> answered_;  // tpt -> rx, (tx), wqe, resp
+  bool fin_with_it_ = false;             // the current events include the peer's FIN
+  std::deque<model::Wqe> wqes_;          // qp -> rdmap
+  std::deque<spec::QpFault> qp_faults_;  // qp -> rdmap
+  std::deque<spec::QpPurge> purges_;     // qp -> host_if
+  std::deque<spec::TxFault> tx_faults_;  // ddp -> rdmap
+  std::deque<spec::WrDone> wr_dones_;    // llp_if -> qp
+  std::deque<spec::RxDone> rx_dones_;    // ddp -> qp
+  std::deque<spec::CqeReq> cqe_reqs_;    // qp -> cq
+  // tpt -> rx, (none), wqe, resp, by the number of the client. TxSegment has the lookups of tx.
+  std::array<std::deque<Answer>, 4> answered_;
   std::deque<Answer> looked_;                   // tpt -> atomic
   std::deque<uint16_t> ready_;                  // QPs whose oldest request may be served
   std::vector<std::optional<InHand>> in_hand_;  // of each QP

@@ -91,6 +91,7 @@ struct HostIfDut : RtlDut<V> {
   }
   void unit_count(unsigned unit, const spec::UnitCount& count) {
     auto& t = this->top();
+    // In the order of counts_i in host_if.sv.
     void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,  &t.count_tpt_i,
                      &t.count_rdmap_i,   &t.count_ddp_i,   &t.count_mpa_i, &t.count_cq_i,
                      &t.count_llp_if_i,  &t.count_atomic_i};
@@ -115,6 +116,7 @@ struct HostIfDut : RtlDut<V> {
   }
 
  private:
+  // Bit 3: accepted in this cycle. Bits 2 to 0: the client.
   static ClientTap tap(unsigned bits) { return {(bits & 8) != 0, bits & 7}; }
 };
 

@@ -83,7 +83,7 @@ class HostIfQn1Test : public testing::Test {
   uint64_t accepted() { return dut.word_wr.moved() - base; }
   void watch() {
     root.on_tlp([this](const Tlp& t) {
-      if (t.client == 4) {
+      if (t.client == 4) {  // 4: place; 3: word (`client` of commit dma_wr)
         ASSERT_FALSE(places.empty());
         ASSERT_LE(t.data.size(), places.front());
         places.front() -= t.data.size();
@@ -296,6 +296,7 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
     EXPECT_EQ(d.sq_rd.size(), 100U);
     EXPECT_EQ(d.payload.size(), 60U);
     EXPECT_EQ(d.reg_rd.size(), 60U);
+    // Tags: first those of the other clients, then those of qn1, those of reg at the top.
     const unsigned first = TypeParam::kMinimum ? 6 : 128 - TestFixture::kRegTags,
                    reg = first + TestFixture::kTags;
     uint64_t of_qn1 = 0;

@@ -40,7 +40,7 @@ enum class Case : uint8_t {
   kOtherPd,      // a Write to a region of another protection domain
   kUnderFire,    // a region is closed while the peer writes to it
   kOverrun,      // Sends overrun a completion queue that is not polled
-  kOrder,        // a Read of the data of a Write before it; a Write after it is done first
+  kOrder,        // a Read returns the data of the Write before it; a later Write completes first
   kBadPayload,   // unreadable memory: the payload to be sent
   kBadFetch,     // unreadable memory: a work request
   kBadSource,    // unreadable memory: the source of the peer's Read
@@ -81,8 +81,12 @@ std::vector<Scene> refusals();
 
 struct StoryShared {
   std::array<uint32_t, 2> step{};  // the step of each side: 16 per scene
-  std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{}, other_key{},
-      lent_key{};  // of a side's regions: all rights, Reads only, closed, other PD, bound
+  // Keys of a side's regions:
+  std::array<uint32_t, 2> open_key{};                // all rights
+  std::array<uint32_t, 2> closed_key{};              // Reads only
+  std::array<uint32_t, 2> old_key{};                 // closed
+  std::array<uint32_t, 2> other_key{};               // of another PD
+  std::array<uint32_t, 2> lent_key{};                // bound to a QP
   std::array<std::span<const uint8_t>, 2> memory{};  // per side: its source buffer
   std::array<Damaging*, 2> device{};                 // devices whose received records are damaged
   /// The next `reads` reads of this side's device in a range of bus addresses fail. never: they get

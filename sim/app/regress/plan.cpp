@@ -226,15 +226,18 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
 void Plan::mend() {
   struct State {
     bool is_open = false, is_returned = false;
-    uint32_t over = 0;             // the operation that has ended the loan
+    uint32_t over = 0;             // number of the operation that ended the loan; 0: none
     bool is_over_locally = false;  // `over` is posted by the loan's owner
     const Operation* opened = nullptr;
   };
   std::array<std::array<std::array<State, kMostLoans>, kMaxQps>, 2> states{};
-  std::array<std::array<uint32_t, kMaxQps>, 2> group{};  // number of its first operation
+  // Of the doorbell group being built: number of its first operation; whether that was removed, so
+  // that the next one starts a group.
+  std::array<std::array<uint32_t, kMaxQps>, 2> group{};
   std::array<std::array<bool, kMaxQps>, 2> is_headless{};
-  std::array<std::optional<uint32_t>, kMaxQps> spoke{};  // the client's first message
-  std::set<uint32_t> idle;
+  // The client's first message. Without one the server must not send.
+  std::array<std::optional<uint32_t>, kMaxQps> spoke{};
+  std::set<uint32_t> idle;  // operations to be removed
   const auto holds = [](const State& s, const Piece& p) {
     const Piece& in = s.opened->range;
     return p.offset >= in.offset && p.offset + std::max(p.length, 1u) <= in.offset + in.length;
@@ -278,6 +281,8 @@ void Plan::mend() {
       if (!s.is_open || !s.opened->is_own || !holds(s, o.local[0])) o.sink_loan = 0;
     }
     uint32_t& first = group[o.side][o.qp];
+    // The client's first message is in the same group as this request, which waits for the server:
+    // the server could not answer. The group is split.
     const bool is_mute = o.after != 0 && o.side == kClient && *spoke[o.qp] >= first;
     const bool is_first = std::exchange(is_headless[o.side][o.qp], false);
     if (is_mute || is_first || (waits_for != 0 && waits_for >= first)) o.joined = false;
@@ -287,7 +292,7 @@ void Plan::mend() {
   std::erase_if(ops, [&](const Operation& o) { return idle.contains(o.number); });
 }
 
-// An operation whose joined predecessor was removed is posted singly. A QP still signals often
+// An operation whose joined predecessor was removed gets a doorbell of its own. A QP still signals often
 // enough, since it has fewer requests.
 void Plan::regroup() {
   std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;

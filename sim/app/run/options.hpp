@@ -36,9 +36,9 @@ struct Options {
   unsigned jobs = 1;
 };
 
-/// Throws Usage for a setting given with --set or --config that has no effect on this command: one
-/// of the programs, regress, search or crash that is not in `used`, or one of RTL where no device
-/// is RTL. A file may hold all settings, as --print-config writes it: a setting of a file at its
+/// Throws Usage for a setting given with --set or --config that has no effect on this command: a
+/// setting of the programs, regress, search or crash that is not in `used`, or `reset_seed` if no
+/// device that it is set for is RTL. A file may hold all settings, as --print-config writes it: a setting of a file at its
 /// default value is ignored.
 void check_settings(const Options& o, const std::string& command,
                     const std::vector<std::string_view>& used);

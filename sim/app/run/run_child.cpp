@@ -5,7 +5,7 @@
 namespace rnic::app {
 
 Outcome run_child(const RunRequest& r) {
-  check(r);
+  check(r);  // here, so that a usage error is thrown in the parent
   return in_child([&] { return run(r); });
 }
 

@@ -1,4 +1,5 @@
-// The observers of a timeline. Its units: timeline_units.cpp.
+// Turns what PCIe, threads and link report into slices of a timeline (`--timeline`).
+// timeline_units.cpp adds the slices of the device's units.
 #include "run/timeline.hpp"
 
 #include <fmt/format.h>
@@ -71,12 +72,13 @@ void Timeline::finish() {
   requests_.finish();
   for (StreamRecord& s : inside_) {
     s.finish();
-    trace_.cut(s.lost_from());
+    trace_.cut(s.lost_from());  // drops all slices from the first lost stream event on
   }
-  trace_.lift();
+  trace_.lift();  // removes the limit: the records of the streams have a limit of their own
   for (const Side side : {kClient, kServer}) add_units(side);
 }
 
+// Records the time of a transfer at the device's border, for add_units().
 void Timeline::cross(Host& host, Border border, Time t) {
   if (t >= from_ && t < to_ && !trace_.is_full()) host.border[border].push_back(t);
 }

@@ -1,4 +1,4 @@
-// See plot_spec.hpp.
+// Chooses the kind and the axes of a sweep's plot: see plot_spec.hpp.
 #include "sweep/plot_spec.hpp"
 
 #include <fmt/format.h>
@@ -158,6 +158,7 @@ class Chooser {
     if (rest.empty()) return;
     if (by == nullptr && rest.size() == 1 && spec_.kind == Kind::kLines) {
       spec_.by = rest[0]->names[0];
+      // A heat map has no place for a line per device.
       if (!has_devices) spec_.kind = Kind::kHeat;
       return;
     }
