@@ -114,8 +114,10 @@ module admin_bytes (
       stored_q <= in_length_i;
       empty_q  <= in_length_i == '0;
     end
-    if (state_q == StInHeader)                         address_q <= address_i;
-    else if (state_q == StIn && in_valid_i && in_ready_o) address_q <= address_q + {57'h0, in_i.keep};
+    if (state_q == StInHeader)
+      address_q <= address_i;
+    else if (state_q == StIn && in_valid_i && in_ready_o)
+      address_q <= address_q + {57'h0, in_i.keep};
   end
 
   assign done_o          = state_q == StDone;

@@ -73,7 +73,7 @@ module admin_exec (
     StIdle, StJudge,
     StRead1, StGot1, StRead2, StGot2,      // tables
     StIsFree, StIsFreeRsp,                 // create_mr: checks that its slot is free
-    StPlan,                                // create_mr: begins, continues, or waits for another's list
+    StPlan,                                // create_mr: begin, continue, or wait for another's list
     StClaim, StRelease,                    // ranges of page-list entries, IRD and ORD slots
     StPages,                               // page list
     StIsIdle, StIsIdleRsp,                 // modify to rts: the QP's state
@@ -114,7 +114,8 @@ module admin_exec (
   admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged), .refs_ok_o(refs_ok), .args_ok_o(args_ok));
 
   // --- what kind of command
-  logic is_pd, is_eq, is_cq, is_qp, is_srq, is_mr, is_conn, is_create, is_destroy, to_rts, ends_qp, has_stream, has_unit;
+  logic is_pd, is_eq, is_cq, is_qp, is_srq, is_mr, is_conn,
+        is_create, is_destroy, to_rts, ends_qp, has_stream, has_unit;
   logic [7:0] op;
   assign op         = cmd_q.opcode;
   assign is_pd      = op[7:3] == 5'h00 && op != iwarp_pkg::CmdNop;
@@ -124,12 +125,15 @@ module admin_exec (
   assign is_srq     = op[7:2] == 6'h07;
   assign is_mr      = op[7:3] == 5'h04;
   assign is_conn    = op[7:4] == 4'h3;
-  assign is_create  = op == iwarp_pkg::CmdCreatePd || op == iwarp_pkg::CmdCreateEq || op == iwarp_pkg::CmdCreateCq ||
-                      op == iwarp_pkg::CmdCreateQp || op == iwarp_pkg::CmdCreateSrq;
-  assign is_destroy = op == iwarp_pkg::CmdDestroyPd || op == iwarp_pkg::CmdDestroyEq || op == iwarp_pkg::CmdDestroyCq ||
-                      op == iwarp_pkg::CmdDestroyQp || op == iwarp_pkg::CmdDestroySrq;
+  assign is_create  = op == iwarp_pkg::CmdCreatePd || op == iwarp_pkg::CmdCreateEq ||
+                      op == iwarp_pkg::CmdCreateCq || op == iwarp_pkg::CmdCreateQp ||
+                      op == iwarp_pkg::CmdCreateSrq;
+  assign is_destroy = op == iwarp_pkg::CmdDestroyPd || op == iwarp_pkg::CmdDestroyEq ||
+                      op == iwarp_pkg::CmdDestroyCq || op == iwarp_pkg::CmdDestroyQp ||
+                      op == iwarp_pkg::CmdDestroySrq;
   assign to_rts     = op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsRts);
-  assign ends_qp    = op == iwarp_pkg::CmdDestroyQp || (op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsError));
+  assign ends_qp    = op == iwarp_pkg::CmdDestroyQp ||
+                      (op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsError));
   assign has_stream = (to_rts && mod.stream_length != '0) || op == iwarp_pkg::CmdConnSend;
   assign has_unit   = is_eq || is_cq || is_qp || is_mr || is_conn;
 
@@ -149,16 +153,20 @@ module admin_exec (
   } refs_t;
   refs_t qp_refs, qp_refs_w;
   admin_tables u_tables (
-    .clk_i, .rst_ni, .busy_o(tables_busy), .re_i(re), .pd_i(pd_at), .eq_i(eq_at), .cq_i(cq_at), .qp_i(qp_at),
-    .pd_exists_o(pd_exists), .pd_uses_o(pd_uses), .eq_exists_o(eq_exists), .eq_uses_o(eq_uses), .cq_exists_o(cq_exists),
+    .clk_i, .rst_ni, .busy_o(tables_busy), .re_i(re),
+    .pd_i(pd_at), .eq_i(eq_at), .cq_i(cq_at), .qp_i(qp_at),
+    .pd_exists_o(pd_exists), .pd_uses_o(pd_uses), .eq_exists_o(eq_exists), .eq_uses_o(eq_uses),
+    .cq_exists_o(cq_exists),
     .cq_eq_o(cq_eq), .cq_uses_o(cq_uses), .qp_exists_o(qp_exists), .qp_refs_o(qp_refs),
-    .pd_we_i(pd_we), .eq_we_i(eq_we), .cq_we_i(cq_we), .qp_we_i(qp_we), .exists_i(exists_w), .uses_i(uses_w), .cq_eq_i(cq_eq_w),
+    .pd_we_i(pd_we), .eq_we_i(eq_we), .cq_we_i(cq_we), .qp_we_i(qp_we),
+    .exists_i(exists_w), .uses_i(uses_w), .cq_eq_i(cq_eq_w),
     .qp_refs_i(qp_refs_w)
   );
   assign ready_o = !tables_busy && !ranges_busy;
 
   // --- ranges
-  logic ranges_busy, ranges_start, ranges_done, ranges_refused, ranging, started_q, claimed_q, old_q, has_list, is_long, is_kept_slot;
+  logic ranges_busy, ranges_start, ranges_done, ranges_refused, ranging,
+        started_q, claimed_q, old_q, has_list, is_long, is_kept_slot;
   logic gives_back, claims_again;
   assign has_list     = !mr.fast && mr.window == '0;
   assign is_long      = mr.pages > 32'd64;
@@ -166,15 +174,20 @@ module admin_exec (
   assign ranging      = state_q == StClaim || state_q == StRelease;
   assign ranges_start = ranging && !started_q;
   admin_ranges u_ranges (
-    .clk_i, .rst_ni, .busy_o(ranges_busy), .start_i(ranges_start), .release_i(state_q == StRelease), .is_qp_i(is_qp),
-    .object_i(old_q ? kept_slot_i : op == iwarp_pkg::CmdDestroyMr ? destroyed.slot : cmd_q.object[15:0]),
-    .first_base_i(is_qp ? 32'(mod.ird_base) : mr.pbl_base), .first_count_i(is_qp ? 32'(mod.ird) : mr.pages),
-    .second_base_i(mod.ord_base), .second_count_i(is_qp ? 16'(mod.ord) : 16'd0), .done_o(ranges_done), .refused_o(ranges_refused)
+    .clk_i, .rst_ni, .busy_o(ranges_busy), .start_i(ranges_start),
+    .release_i(state_q == StRelease), .is_qp_i(is_qp),
+    .object_i(old_q                         ? kept_slot_i
+            : op == iwarp_pkg::CmdDestroyMr ? destroyed.slot : cmd_q.object[15:0]),
+    .first_base_i(is_qp ? 32'(mod.ird_base) : mr.pbl_base),
+    .first_count_i(is_qp ? 32'(mod.ird) : mr.pages),
+    .second_base_i(mod.ord_base), .second_count_i(is_qp ? 16'(mod.ord) : 16'd0),
+    .done_o(ranges_done), .refused_o(ranges_refused)
   );
   // StPlan: of a create_mr, when a list is kept
   logic plan_continue, plan_release, plan_wait;
   assign plan_continue = has_list && kept_same_i;
-  assign plan_release  = !plan_continue && (is_kept_slot || (kept_i && is_long && has_list && kept_old_i));
+  assign plan_release  = !plan_continue &&
+                         (is_kept_slot || (kept_i && is_long && has_list && kept_old_i));
   assign plan_wait     = !plan_continue && !plan_release && kept_i && is_long && has_list;
   // A create_mr is refused its entries, which may be those of the kept list. The kept list is
   // forgotten, because its owner may never continue it; it loses only its progress.
@@ -289,7 +302,9 @@ module admin_exec (
   end
   logic [UseW-1:0] uses_now;
   logic            exists_now;
-  assign uses_now   = on_pd ? pd_uses : on_eq ? eq_uses : on_qp ? {qp_refs.send_cq[3:0], qp_refs.recv_cq} : cq_uses;
+  assign uses_now   = on_pd ? pd_uses
+                    : on_eq ? eq_uses
+                    : on_qp ? {qp_refs.send_cq[3:0], qp_refs.recv_cq} : cq_uses;
   assign exists_now = on_pd ? pd_exists : on_eq ? eq_exists : on_qp ? qp_exists : cq_exists;
   assign exists_w   = set_exists || (exists_now && !set_gone);
   // A new QP or SRQ, or the uses of an SRQ.
@@ -301,8 +316,10 @@ module admin_exec (
     end
   end
   assign uses_w     = (set_exists || set_gone) ? '0 : uses_now + UseW'(add) - UseW'(sub);
-  assign cq_eq_w    = (op == iwarp_pkg::CmdCreateCq || op == iwarp_pkg::CmdModifyCq) ? ring.eqn[5:0] : cq_eq;
-  assign {pd_we, eq_we, cq_we, qp_we} = {on_pd, on_eq, on_cq, on_qp} & {4{state_q == StChangeWrite}};
+  assign cq_eq_w    = (op == iwarp_pkg::CmdCreateCq || op == iwarp_pkg::CmdModifyCq)
+                    ? ring.eqn[5:0] : cq_eq;
+  assign {pd_we, eq_we, cq_we, qp_we}
+         = {on_pd, on_eq, on_cq, on_qp} & {4{state_q == StChangeWrite}};
 
   assign re    = state_q == StRead1 || state_q == StRead2 || state_q == StChange;
   always_comb begin
@@ -327,16 +344,26 @@ module admin_exec (
   always_comb begin
     found = iwarp_pkg::AdmOk;
     if (is_create) begin
-      if ((is_pd && first_pd_q) || (is_eq && first_eq_q) || (is_cq && first_cq_q) || (is_qp && first_qp_q)) found = iwarp_pkg::AdmExists;
-      else if (is_cq && !first_eq_q) found = iwarp_pkg::AdmNotFound;
-      else if (is_srq && !first_pd_q)   found = iwarp_pkg::AdmNotFound;
-      else if (is_qp && !is_srq && !(first_pd_q && first_cq_q && cq_exists && (srq_there || !has_srq))) found = iwarp_pkg::AdmNotFound;
-    end else begin
-      if ((is_pd && !first_pd_q) || (is_eq && !first_eq_q) || (is_cq && !first_cq_q) || (is_qp && !(first_qp_q && refs_q.is_srq == is_srq)))
+      if ((is_pd && first_pd_q) || (is_eq && first_eq_q) || (is_cq && first_cq_q) ||
+          (is_qp && first_qp_q))
+        found = iwarp_pkg::AdmExists;
+      else if (is_cq && !first_eq_q)
         found = iwarp_pkg::AdmNotFound;
-      else if (op == iwarp_pkg::CmdModifyCq && !first_eq_q) found = iwarp_pkg::AdmNotFound;
-      else if (op == iwarp_pkg::CmdCreateMr && !first_pd_q) found = iwarp_pkg::AdmNotFound;
-      else if (is_destroy && first_used_q)                  found = iwarp_pkg::AdmInUse;
+      else if (is_srq && !first_pd_q)
+        found = iwarp_pkg::AdmNotFound;
+      else if (is_qp && !is_srq &&
+               !(first_pd_q && first_cq_q && cq_exists && (srq_there || !has_srq)))
+        found = iwarp_pkg::AdmNotFound;
+    end else begin
+      if ((is_pd && !first_pd_q) || (is_eq && !first_eq_q) || (is_cq && !first_cq_q) ||
+          (is_qp && !(first_qp_q && refs_q.is_srq == is_srq)))
+        found = iwarp_pkg::AdmNotFound;
+      else if (op == iwarp_pkg::CmdModifyCq && !first_eq_q)
+        found = iwarp_pkg::AdmNotFound;
+      else if (op == iwarp_pkg::CmdCreateMr && !first_pd_q)
+        found = iwarp_pkg::AdmNotFound;
+      else if (is_destroy && first_used_q)
+        found = iwarp_pkg::AdmInUse;
     end
     if (found == iwarp_pkg::AdmOk && !refs_ok)      found = iwarp_pkg::AdmNotFound;
     else if (found == iwarp_pkg::AdmOk && !(args_ok && srq_fits)) found = iwarp_pkg::AdmBadArgument;
@@ -379,7 +406,9 @@ module admin_exec (
         end
       end
       StPlan: begin
-        state_d = plan_continue ? StPages : plan_release ? StRelease : plan_wait ? StAnswer : StClaim;
+        state_d = plan_continue ? StPages
+                : plan_release  ? StRelease
+                : plan_wait     ? StAnswer : StClaim;
         if (plan_wait) status_d = iwarp_pkg::AdmInProgress;
       end
       StClaim: begin
@@ -428,14 +457,14 @@ module admin_exec (
       StUnitRsp: begin
         if (unit_rsp_valid_i) begin
           status_d = unit_rsp_i.status;
-          if (refused)                                                            state_d = StAnswer;
-          else if (op == iwarp_pkg::CmdConnGive)                                  state_d = StStore;
-          else if (op == iwarp_pkg::CmdCreateQp)                                  state_d = StCq;
-          else if (ends_qp)                                                       state_d = StBehind;
-          else if (op == iwarp_pkg::CmdDestroyMr)                                 state_d = StRelease;
-          else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq || op == iwarp_pkg::CmdCreateMr)
-                                                                                  state_d = StChange;
-          else                                                                    state_d = StAnswer;
+          if (refused)                                 state_d = StAnswer;
+          else if (op == iwarp_pkg::CmdConnGive)       state_d = StStore;
+          else if (op == iwarp_pkg::CmdCreateQp)       state_d = StCq;
+          else if (ends_qp)                            state_d = StBehind;
+          else if (op == iwarp_pkg::CmdDestroyMr)      state_d = StRelease;
+          else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq ||
+                   op == iwarp_pkg::CmdCreateMr)       state_d = StChange;
+          else                                         state_d = StAnswer;
         end
       end
       StCq: if (unit_ready_i) state_d = StCqRsp;
@@ -449,7 +478,8 @@ module admin_exec (
         end
       end
       StUndo:    if (unit_ready_i) state_d = StUndoRsp;
-      StUndoRsp: if (unit_rsp_valid_i) state_d = unit_rsp_i.status == iwarp_pkg::AdmInProgress ? StUndo : StAnswer;
+      StUndoRsp: if (unit_rsp_valid_i)
+                   state_d = unit_rsp_i.status == iwarp_pkg::AdmInProgress ? StUndo : StAnswer;
       StBehind:    if (unit_ready_i) state_d = StBehindRsp;
       StBehindRsp: if (unit_rsp_valid_i) state_d = is_destroy ? StRelease : StAnswer;
       StChange:      state_d = StChangeGot;
@@ -488,12 +518,14 @@ module admin_exec (
     else if (state_q == StClaim && ranges_done)            claimed_q <= !ranges_refused;
     else if (state_q == StPlan && plan_continue)           claimed_q <= 1'b1;
     else if (state_q == StRelease && ranges_done)          claimed_q <= 1'b0;
-    else if (state_q == StPages && pages_done_i && pages_status_i == iwarp_pkg::AdmInProgress) claimed_q <= 1'b0;
+    else if (state_q == StPages && pages_done_i && pages_status_i == iwarp_pkg::AdmInProgress)
+                                                           claimed_q <= 1'b0;
     if (state_q == StPlan)                                 old_q <= plan_release;
     else if (claims_again)                                 old_q <= 1'b1;
     else if (state_q == StRelease && ranges_done)          old_q <= 1'b0;
     if (state_q == StGot1) begin
-      {first_pd_q, first_eq_q, first_cq_q, first_qp_q} <= {pd_exists, eq_exists, cq_exists, qp_exists};
+      {first_pd_q, first_eq_q, first_cq_q, first_qp_q}
+                   <= {pd_exists, eq_exists, cq_exists, qp_exists};
       first_used_q <= first_uses;
       old_eq_q     <= cq_eq;
       refs_q       <= qp_refs;
@@ -509,9 +541,11 @@ module admin_exec (
   assign cmd_ready_o      = state_q == StIdle && ready_o;
   assign rsp_valid_o      = state_q == StAnswer && !gives_back;
   assign rsp_o            = {status_q, result_q};
-  assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle || state_q == StConn ||
-                            state_q == StCq || state_q == StUndo || state_q == StBehind;
-  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsFreeRsp || state_q == StIsIdleRsp || state_q == StConnRsp ||
+  assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle ||
+                            state_q == StConn || state_q == StCq || state_q == StUndo ||
+                            state_q == StBehind;
+  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsFreeRsp ||
+                            state_q == StIsIdleRsp || state_q == StConnRsp ||
                             state_q == StCqRsp || state_q == StUndoRsp || state_q == StBehindRsp;
   always_comb begin
     unit_cmd_o        = '0;
@@ -543,7 +577,8 @@ module admin_exec (
   end
   assign pages_continue_o   = state_q == StPlan;
   assign pages_start_o      = (state_q == StPlan && plan_continue) ||
-                              (state_q == StClaim && ranges_done && !ranges_refused && !is_qp && has_list);
+                              (state_q == StClaim && ranges_done && !ranges_refused &&
+                               !is_qp && has_list);
   assign kept_turned_away_o = state_q == StPlan && plan_wait;
   assign kept_forget_o      = state_q == StRelease && old_q && ranges_done;
   assign load_o        = state_q == StConnRsp && state_d == StLoad;

@@ -28,19 +28,21 @@ module admin_judge (
   // --- rings
   logic ring_zero, ring_ok, eq_ok, cq_ok;
   assign ring_zero = {ring.reserved0, ring.reserved1, ring.reserved2} == '0;
-  assign ring_ok   = ring_zero && 32'(ring.vector) < rnic_pkg::NumVectors && 32'(ring.page) < rnic_pkg::NumPages &&
-                     ring.log_size <= rnic_pkg::MaxLogCq;
+  assign ring_ok   = ring_zero && 32'(ring.vector) < rnic_pkg::NumVectors &&
+                     32'(ring.page) < rnic_pkg::NumPages && ring.log_size <= rnic_pkg::MaxLogCq;
   assign eq_ok     = ring_ok && ring.base[3:0] == '0;
   assign cq_ok     = ring_ok && ring.base[4:0] == '0;
 
   // The receive queue: the QP's own, an SRQ's, or none, where the QP has an SRQ.
   logic rq_ok, qp_ok, srq_ok, limit_ok;
-  assign rq_ok    = qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing && qp.rq_base[5:0] == '0 &&
-                    32'(qp.page) < rnic_pkg::NumPages;
-  assign qp_ok    = {qp.reserved0, qp.reserved1, qp.reserved2} == '0 && qp.log_sq >= rnic_pkg::MinLogRing &&
-                    qp.log_sq <= rnic_pkg::MaxLogRing && qp.sq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages &&
+  assign rq_ok    = qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing &&
+                    qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages;
+  assign qp_ok    = {qp.reserved0, qp.reserved1, qp.reserved2} == '0 &&
+                    qp.log_sq >= rnic_pkg::MinLogRing && qp.log_sq <= rnic_pkg::MaxLogRing &&
+                    qp.sq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages &&
                     (qp.has_srq ? {qp.log_rq, qp.rq_base} == '0 : rq_ok && qp.srq == '0);
-  assign srq_ok   = {srq.reserved0, srq.reserved1, srq.reserved2, srq.reserved3, srq.reserved4} == '0 && rq_ok;
+  assign srq_ok   = {srq.reserved0, srq.reserved1, srq.reserved2,
+                     srq.reserved3, srq.reserved4} == '0 && rq_ok;
   assign limit_ok = {limit.reserved0, limit.reserved1, limit.reserved2} == '0;
 
   // --- modify: rts needs its arguments; closing and error need none
@@ -48,10 +50,13 @@ module admin_judge (
   logic mod_ok, to_rts;
   assign to_rts = mod.to_state == 8'(iwarp_pkg::QpsRts);
   assign mod_ok = {mod.reserved0, mod.reserved1, mod.reserved2, mod.reserved3} == '0 &&
-                  (to_rts ? 32'(mod.connection) < rnic_pkg::NumConns && 32'(mod.ird) <= rnic_pkg::MaxIrd &&
-                            32'(mod.ord) <= rnic_pkg::MaxOrd && 32'(mod.ird_base) + 32'(mod.ird) <= rnic_pkg::IrdSlots &&
-                            32'(mod.ord_base) + 32'(mod.ord) <= rnic_pkg::OrdSlots && 32'(mod.stream_length) <= StreamMax
-                          : mod.to_state == 8'(iwarp_pkg::QpsClosing) || mod.to_state == 8'(iwarp_pkg::QpsError));
+                  (to_rts ? 32'(mod.connection) < rnic_pkg::NumConns &&
+                            32'(mod.ird) <= rnic_pkg::MaxIrd && 32'(mod.ord) <= rnic_pkg::MaxOrd &&
+                            32'(mod.ird_base) + 32'(mod.ird) <= rnic_pkg::IrdSlots &&
+                            32'(mod.ord_base) + 32'(mod.ord) <= rnic_pkg::OrdSlots &&
+                            32'(mod.stream_length) <= StreamMax
+                          : mod.to_state == 8'(iwarp_pkg::QpsClosing) ||
+                            mod.to_state == 8'(iwarp_pkg::QpsError));
 
   // --- regions
   logic mr_ok, fast_ok, window_ok;
@@ -59,23 +64,32 @@ module admin_judge (
   assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];
   assign mr_ok   = {mr.reserved1, mr.reserved2} == '0 &&
                    (mr.bound ? 32'(mr.qpn) < rnic_pkg::NumQps
-                             : mr.qpn == '0 && (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) && mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
+                             : mr.qpn == '0 &&
+                               (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) &&
+                   mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
                    (mr.rights & ~rnic_pkg::AccessMask) == '0 &&
-                   ((mr.rights & rnic_pkg::AccessRemoteWrite) == '0 || (mr.rights & rnic_pkg::AccessLocalWrite) != '0) &&
-                   ((mr.rights & rnic_pkg::AccessMwBind) == '0 || (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) &&
+                   ((mr.rights & rnic_pkg::AccessRemoteWrite) == '0 ||
+                    (mr.rights & rnic_pkg::AccessLocalWrite) != '0) &&
+                   ((mr.rights & rnic_pkg::AccessMwBind) == '0 ||
+                    (mr.rights & rnic_pkg::AccessRemoteInvalidate) == '0) &&
                    mr.length != '0 && mr.length[63:48] == '0 && mr.first_offset[31:21] == '0 &&
-                   (mr.first_offset[20:0] >> mr.log_page[4:0]) == '0 && mr.pages != '0 && mr.pages[31:22] == '0 &&
+                   (mr.first_offset[20:0] >> mr.log_page[4:0]) == '0 &&
+                   mr.pages != '0 && mr.pages[31:22] == '0 &&
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
   // For fast registrations: room for 2^log_page pages, and nothing else yet.
-  assign fast_ok = {mr.bound, mr.qpn, mr.rights, mr.base_to, mr.length, mr.first_offset, mr.page_list, mr.reserved1, mr.reserved2} == '0 &&
-                   mr.log_page <= 8'($clog2(rnic_pkg::NumPbl)) && mr.pages == 32'd1 << mr.log_page[4:0] &&
+  assign fast_ok = {mr.bound, mr.qpn, mr.rights, mr.base_to, mr.length, mr.first_offset,
+                    mr.page_list, mr.reserved1, mr.reserved2} == '0 &&
+                   mr.log_page <= 8'($clog2(rnic_pkg::NumPbl)) &&
+                   mr.pages == 32'd1 << mr.log_page[4:0] &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
   // Memory windows: nothing yet.
-  assign window_ok = {mr.log_page, mr.rights, mr.qpn, mr.base_to, mr.length, mr.first_offset, mr.pbl_base, mr.page_list, mr.pages, mr.bound, mr.fast,
-                      mr.reserved1, mr.reserved2} == '0 && mr.window != 2'd3;
+  assign window_ok = {mr.log_page, mr.rights, mr.qpn, mr.base_to, mr.length, mr.first_offset,
+                      mr.pbl_base, mr.page_list, mr.pages, mr.bound, mr.fast,
+                      mr.reserved1, mr.reserved2} == '0 &&
+                     mr.window != 2'd3;
 
   // --- connections. Limits: for conn_send the FIFO of admin_bytes, for conn_give the bytes that
   // wait (llp_if_rule)
@@ -96,7 +110,8 @@ module admin_judge (
     args_ok_o = none_ok;
     case (cmd_i.opcode)
       iwarp_pkg::CmdNop, iwarp_pkg::CmdQueryMr, iwarp_pkg::CmdDestroyMr: ;
-      iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd: if (cmd_i.object >= rnic_pkg::NumPds) status_o = iwarp_pkg::AdmBadObject;
+      iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd:
+        if (cmd_i.object >= rnic_pkg::NumPds) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateEq, iwarp_pkg::CmdDestroyEq: begin
         if (cmd_i.object >= rnic_pkg::NumEqs) status_o = iwarp_pkg::AdmBadObject;
         if (cmd_i.opcode == iwarp_pkg::CmdCreateEq) args_ok_o = eq_ok;
@@ -106,10 +121,12 @@ module admin_judge (
         refs_ok_o = 32'(ring.eqn) < rnic_pkg::NumEqs;
         args_ok_o = cmd_i.opcode == iwarp_pkg::CmdCreateCq ? cq_ok : ring_zero;
       end
-      iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq: if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
+      iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq:
+        if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateQp: begin
         if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
-        refs_ok_o = 32'(qp.pd) < rnic_pkg::NumPds && 32'(qp.send_cq) < rnic_pkg::NumCqs && 32'(qp.recv_cq) < rnic_pkg::NumCqs &&
+        refs_ok_o = 32'(qp.pd) < rnic_pkg::NumPds && 32'(qp.send_cq) < rnic_pkg::NumCqs &&
+                    32'(qp.recv_cq) < rnic_pkg::NumCqs &&
                     (!qp.has_srq || 32'(qp.srq) < rnic_pkg::NumQps);
         args_ok_o = qp_ok;
       end
@@ -125,19 +142,22 @@ module admin_judge (
         if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
         args_ok_o = mod_ok;
       end
-      iwarp_pkg::CmdQueryQp, iwarp_pkg::CmdDestroyQp: if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
+      iwarp_pkg::CmdQueryQp, iwarp_pkg::CmdDestroyQp:
+        if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateMr: begin
         if (cmd_i.object >= rnic_pkg::NumStags) status_o = iwarp_pkg::AdmBadObject;
         refs_ok_o = 32'(mr.pd) < rnic_pkg::NumPds;
         args_ok_o = mr.window != '0 ? window_ok : mr.fast ? fast_ok : mr_ok;
       end
-      iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: if (!port_ok) status_o = iwarp_pkg::AdmBadObject;
+      iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten:
+        if (!port_ok) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdConnConnect: args_ok_o = conn_connect_ok;
       iwarp_pkg::CmdConnGive, iwarp_pkg::CmdConnSend: begin
         if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
         args_ok_o = cmd_i.opcode == iwarp_pkg::CmdConnGive ? conn_give_ok : conn_send_ok;
       end
-      iwarp_pkg::CmdConnQuery, iwarp_pkg::CmdConnClose, iwarp_pkg::CmdConnAbort, iwarp_pkg::CmdConnRelease: begin
+      iwarp_pkg::CmdConnQuery, iwarp_pkg::CmdConnClose, iwarp_pkg::CmdConnAbort,
+      iwarp_pkg::CmdConnRelease: begin
         if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
       end
       default: status_o = iwarp_pkg::AdmBadOpcode;
@@ -146,6 +166,7 @@ module admin_judge (
   end
 
   logic unused_bits;
-  assign unused_bits = ^{cmd_i.cookie, srq, limit, qp.privileged, mr.key, mr.base_to, mr.page_list, conn, ring, mod.persist, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc,
-                         mod.stream_address};
+  assign unused_bits = ^{cmd_i.cookie, srq, limit, qp.privileged, mr.key, mr.base_to, mr.page_list,
+                         conn, ring, mod.persist, mod.hold_tx, mod.tx_markers, mod.rx_markers,
+                         mod.use_crc, mod.stream_address};
 endmodule

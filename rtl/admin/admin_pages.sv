@@ -75,8 +75,9 @@ module admin_pages (
   logic        over_q, paused, part_over;
   logic [9:0]  part_q;         // entries of this command
   logic [21:0] at_q, last_at_q;
-  logic [16:0] low_q;        // of the chunk's address: the 512-byte blocks that at_q changes, with its carry
-  logic [38:0] high_q;       // the rest after a carry
+  // Of the chunk's address: the 512-byte blocks that at_q changes, with its carry.
+  logic [16:0] low_q;
+  logic [38:0] high_q;       // the rest of the address after a carry
   logic [6:0]  chunk;
   assign last_chunk   = at_q[21:6] == last_at_q[21:6];
   assign chunk        = last_chunk ? {1'b0, last_at_q[5:0]} + 7'd1 : 7'd64;
@@ -142,7 +143,8 @@ module admin_pages (
   logic [511:0]     f;
   logic [63:0]      entry;
   stream_fifo #(.Width(512), .Depth(8), .Reserved(1'b1)) u_chunk (
-    .clk_i, .rst_ni, .valid_i(state_q == StLoad && beat_valid_i && write_q), .ready_o(), .data_i(beat_i.data),
+    .clk_i, .rst_ni,
+    .valid_i(state_q == StLoad && beat_valid_i && write_q), .ready_o(), .data_i(beat_i.data),
     .valid_o(f_valid), .ready_i(f_ready), .data_o(f), .count_o(chunk_left)
   );
   assign entry   = f[{at_q[2:0], 6'h0} +: 64];
@@ -195,11 +197,13 @@ module admin_pages (
   end
 
   assign rd_valid_o   = state_q == StRead;
-  assign rd_o         = {low_q[16] ? high_q : list_i[63:25], low_q[15:0], list_i[8:0], {3'h0, chunk, 3'h0}};
+  assign rd_o         = {low_q[16] ? high_q : list_i[63:25], low_q[15:0], list_i[8:0],
+                         {3'h0, chunk, 3'h0}};
   assign hdr_ready_o  = state_q == StHeader;
   assign beat_ready_o = state_q == StLoad;
   assign pbl_valid_o  = state_q == StWrite && f_valid;
-  assign pbl_at       = pbl_base_i[PblW-1:0] + PblW'(at_q);   // in the table, as admin_judge has checked
+  // In the table, as admin_judge has checked.
+  assign pbl_at       = pbl_base_i[PblW-1:0] + PblW'(at_q);
   assign pbl_o        = {32'(pbl_at), entry};
   assign done_o       = state_q == StDone;
   always_comb begin

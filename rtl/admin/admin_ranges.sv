@@ -32,7 +32,8 @@ module admin_ranges (
   output logic refused_o               // with done_o: another object has a part of a range
 );
   localparam int unsigned PblW  = $clog2(rnic_pkg::NumPbl);
-  localparam int unsigned SlotW = rnic_pkg::IrdSlots > rnic_pkg::OrdSlots ? $clog2(rnic_pkg::IrdSlots) : $clog2(rnic_pkg::OrdSlots);
+  localparam int unsigned SlotW = rnic_pkg::IrdSlots > rnic_pkg::OrdSlots
+                                ? $clog2(rnic_pkg::IrdSlots) : $clog2(rnic_pkg::OrdSlots);
   localparam int unsigned BaseW = PblW > SlotW ? PblW : SlotW;
   localparam int unsigned StagW = $clog2(rnic_pkg::NumStags);
   localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps);
@@ -79,11 +80,14 @@ module admin_ranges (
   assign writes = turn_q[1];
 
   ram_clear #(.Depth(Words)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_at));
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (.clk_i, .rst_ni, .busy_o(qp_clear_busy), .addr_o(qp_clear_at));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (
+    .clk_i, .rst_ni, .busy_o(qp_clear_busy), .addr_o(qp_clear_at)
+  );
   assign busy_o = clear_busy || qp_clear_busy;
 
   ram_1r1w #(.Width(64), .Depth(Words)) u_taken (
-    .clk_i, .rst_ni, .we_i(clear_busy || (state_q == StUse && writes)), .waddr_i(clear_busy ? clear_at : at_q),
+    .clk_i, .rst_ni, .we_i(clear_busy || (state_q == StUse && writes)),
+    .waddr_i(clear_busy ? clear_at : at_q),
     .wdata_i(clear_busy ? '0 : release_i ? word & ~mask_q : word | mask_q),
     .re_i(state_q == StRead), .raddr_i(at_q), .rdata_o(word)
   );
@@ -97,7 +101,8 @@ module admin_ranges (
   );
   ram_1r1w #(.Width(2 * RangeW), .Depth(rnic_pkg::NumQps)) u_qps (
     .clk_i, .rst_ni, .we_i(qp_clear_busy || (save && is_qp_i)),
-    .waddr_i(qp_clear_busy ? qp_clear_at : object_i[QpnW-1:0]), .wdata_i(qp_clear_busy ? '0 : saved),
+    .waddr_i(qp_clear_busy ? qp_clear_at : object_i[QpnW-1:0]),
+    .wdata_i(qp_clear_busy ? '0 : saved),
     .re_i(state_q == StIdle && start_i), .raddr_i(object_i[QpnW-1:0]), .rdata_o(of_qp)
   );
 
@@ -110,7 +115,8 @@ module admin_ranges (
   assign range   = turn_q[0] ? ranges_q.second : ranges_q.first;
   assign pool    = !is_qp_i ? '0 : turn_q[0] ? WordW'(PblWords + IrdWords) : WordW'(PblWords);
   assign is_last = at_q == last_at_q;
-  assign mask    = ({64{1'b1}} << (is_first_q ? low_q : 6'd0)) & ({64{1'b1}} >> (is_last ? -high_q[5:0] : 6'd0));
+  assign mask    = ({64{1'b1}} << (is_first_q ? low_q : 6'd0)) &
+                   ({64{1'b1}} >> (is_last ? -high_q[5:0] : 6'd0));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) state_q <= StIdle;
@@ -138,7 +144,8 @@ module admin_ranges (
       StIdle: begin
         turn_q    <= {release_i, 1'b0};
         refused_q <= 1'b0;
-        ranges_q  <= {first_base_i[BaseW-1:0], first_count_i[CountW-1:0], BaseW'(second_base_i), CountW'(second_count_i)};
+        ranges_q  <= {first_base_i[BaseW-1:0], first_count_i[CountW-1:0],
+                      BaseW'(second_base_i), CountW'(second_count_i)};
       end
       StRecord: if (release_i) ranges_q <= is_qp_i ? of_qp : {of_stag, {RangeW{1'b0}}};
       StRange: begin
@@ -172,6 +179,7 @@ module admin_ranges (
   assign unused_bits = ^{object_i, first_base_i, first_count_i, second_base_i, second_count_i};
 
   // A claim writes only free entries, and a release clears only entries that are taken.
-  `RNIC_ASSERT(OnlyTaken_A, !(state_q == StUse && writes) || (word & mask_q) == (release_i ? mask_q : 64'd0))
+  `RNIC_ASSERT(OnlyTaken_A, !(state_q == StUse && writes) ||
+                            (word & mask_q) == (release_i ? mask_q : 64'd0))
   `RNIC_ASSERT(StartsIdle_A, !start_i || state_q == StIdle)
 endmodule

@@ -37,7 +37,8 @@ module admin_tables #(
   input  logic exists_i,
   input  logic [UseW-1:0] uses_i,
   input  logic [5:0]  cq_eq_i,
-  input  logic [65:0] qp_refs_i       // of a QP: is an SRQ, has one, its number, PD, send CQ, receive CQ
+  // of a QP: is an SRQ, has one, its number, PD, send CQ, receive CQ
+  input  logic [65:0] qp_refs_i
 );
   localparam int unsigned PdW = $clog2(rnic_pkg::NumPds);
   localparam int unsigned EqW = rnic_pkg::NumEqs > 1 ? $clog2(rnic_pkg::NumEqs) : 1;
@@ -60,25 +61,36 @@ module admin_tables #(
     end
   end
 
-  ram_clear #(.Depth(rnic_pkg::NumPds)) u_pd_clear (.clk_i, .rst_ni, .busy_o(pd_busy), .addr_o(pd_clear));
+  ram_clear #(.Depth(rnic_pkg::NumPds)) u_pd_clear (
+    .clk_i, .rst_ni, .busy_o(pd_busy), .addr_o(pd_clear)
+  );
   ram_1r1w #(.Width(1 + UseW), .Depth(rnic_pkg::NumPds)) u_pd (
-    .clk_i, .rst_ni, .we_i(pd_busy || pd_we_i), .waddr_i(pd_busy ? pd_clear : pd_q), .wdata_i(pd_busy ? '0 : {exists_i, uses_i}),
+    .clk_i, .rst_ni, .we_i(pd_busy || pd_we_i), .waddr_i(pd_busy ? pd_clear : pd_q),
+    .wdata_i(pd_busy ? '0 : {exists_i, uses_i}),
     .re_i, .raddr_i(PdW'(pd_i)), .rdata_o({pd_exists_o, pd_uses_o})
   );
-  ram_clear #(.Depth(rnic_pkg::NumEqs)) u_eq_clear (.clk_i, .rst_ni, .busy_o(eq_busy), .addr_o(eq_clear));
+  ram_clear #(.Depth(rnic_pkg::NumEqs)) u_eq_clear (
+    .clk_i, .rst_ni, .busy_o(eq_busy), .addr_o(eq_clear)
+  );
   ram_1r1w #(.Width(1 + UseW), .Depth(rnic_pkg::NumEqs)) u_eq (
-    .clk_i, .rst_ni, .we_i(eq_busy || eq_we_i), .waddr_i(eq_busy ? eq_clear : eq_q), .wdata_i(eq_busy ? '0 : {exists_i, uses_i}),
+    .clk_i, .rst_ni, .we_i(eq_busy || eq_we_i), .waddr_i(eq_busy ? eq_clear : eq_q),
+    .wdata_i(eq_busy ? '0 : {exists_i, uses_i}),
     .re_i, .raddr_i(EqW'(eq_i)), .rdata_o({eq_exists_o, eq_uses_o})
   );
-  ram_clear #(.Depth(rnic_pkg::NumCqs)) u_cq_clear (.clk_i, .rst_ni, .busy_o(cq_busy), .addr_o(cq_clear));
+  ram_clear #(.Depth(rnic_pkg::NumCqs)) u_cq_clear (
+    .clk_i, .rst_ni, .busy_o(cq_busy), .addr_o(cq_clear)
+  );
   ram_1r1w #(.Width(7 + UseW), .Depth(rnic_pkg::NumCqs)) u_cq (
     .clk_i, .rst_ni, .we_i(cq_busy || cq_we_i), .waddr_i(cq_busy ? cq_clear : cq_q),
     .wdata_i(cq_busy ? '0 : {exists_i, cq_eq_i, uses_i}),
     .re_i, .raddr_i(CqW'(cq_i)), .rdata_o({cq_exists_o, cq_eq_o, cq_uses_o})
   );
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (.clk_i, .rst_ni, .busy_o(qp_busy), .addr_o(qp_clear));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (
+    .clk_i, .rst_ni, .busy_o(qp_busy), .addr_o(qp_clear)
+  );
   ram_1r1w #(.Width(1 + 66), .Depth(rnic_pkg::NumQps)) u_qp (
-    .clk_i, .rst_ni, .we_i(qp_busy || qp_we_i), .waddr_i(qp_busy ? qp_clear : qp_q), .wdata_i(qp_busy ? '0 : {exists_i, qp_refs_i}),
+    .clk_i, .rst_ni, .we_i(qp_busy || qp_we_i), .waddr_i(qp_busy ? qp_clear : qp_q),
+    .wdata_i(qp_busy ? '0 : {exists_i, qp_refs_i}),
     .re_i, .raddr_i(QpW'(qp_i)), .rdata_o({qp_exists_o, qp_refs_o})
   );
 
