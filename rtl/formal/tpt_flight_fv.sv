@@ -11,7 +11,7 @@
 // proof: assertions=17 bounded=14 induction=5 cover=20
 // files: ../gen/rnic_pkg.sv ../tpt/tpt_flight.sv
 // proved by themselves: stream_fifo
-// refuted by ../tpt/tpt_flight.sv Ends_A: s/assign ripe = note_valid .*/assign ripe = note_valid;/
+// refuted by ../tpt/tpt_flight.sv Ends_A: s/oldest != epoch_q\[1:0\] && (oldest .*);/1'b1;/
 // refuted by ../tpt/tpt_flight.sv Ends_A: s/oldest != epoch_q\[1:0\] - 2'd1 || old_empty/1'b1/
 // refuted by ../tpt/tpt_flight.sv Drained_A: s/drained_o = !current_q && (!before_q || old_empty_q)/drained_o = !current_q/
 // refuted by ../tpt/tpt_flight.sv Drained_A: s/old_empty && !turn;/old_empty;/
@@ -19,7 +19,7 @@
 // refuted by ../tpt/tpt_flight.sv Empty_A: s/ && !reading_i && !look_i / \&\& !look_i /
 // refuted by ../tpt/tpt_flight.sv Empty_A: s/ && !summed_q;/;/
 // refuted by ../tpt/tpt_flight.sv Ordered_A: s/turn_due_q && old_empty && /turn_due_q \&\& /
-// refuted by ../tpt/tpt_flight.sv RipeStays_A: s/ && !(summed_q && summed_epoch_q == old)//
+// refuted by ../tpt/tpt_flight.sv RipeStays_A: s/!(summed_q && summed_epoch_q == old)/1'b1/
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
 

@@ -87,14 +87,17 @@ module tpt_entry #(
   logic [15:0] pd, qpn, rights;
   logic        invalidate, last;
   logic [23:0] place;
-  tpt_key #(.Inverse(1'b1)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i(stag_i[31:8]), .value_o(place));
+  tpt_key #(.Inverse(1'b1)) u_key (
+    .clk_i, .en_i(1'b1), .key_i, .value_i(stag_i[31:8]), .value_o(place)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
     else         valid_q <= {valid_q[1:0], valid_i};
   end
   always_ff @(posedge clk_i) begin
-    item1_q <= {client_i, stag_i, tagged_offset_i, length_i, pd_i, qpn_i, rights_i, invalidate_i, last_i};
+    item1_q <= {client_i, stag_i, tagged_offset_i, length_i, pd_i, qpn_i, rights_i,
+                invalidate_i, last_i};
     item2_q <= item1_q;
     item3_q <= item2_q;
     end_low_q <= {1'b0, item2_q[ToAt+:32]} + {1'b0, item2_q[LengthAt+:32]};
@@ -106,7 +109,8 @@ module tpt_entry #(
   logic              epoch_q;
   logic [SlotW-1:0]  slot_q;
   ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumStags)) u_table (
-    .clk_i, .rst_ni, .we_i, .waddr_i, .wdata_i, .re_i(valid_q[1]), .raddr_i(place[SlotW-1:0]), .rdata_o(entry)
+    .clk_i, .rst_ni, .we_i, .waddr_i, .wdata_i,
+    .re_i(valid_q[1]), .raddr_i(place[SlotW-1:0]), .rdata_o(entry)
 `ifdef FORMAL
     ,
     .f_addr_i(f_which_i), .f_word_o
@@ -139,9 +143,11 @@ module tpt_entry #(
   logic [PblW-1:0] e_pbl;
   logic             unused_fast, e_window;
   logic [4:0]       unused_room;
-  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, unused_fast, e_window, unused_room, e_pbl} = entry;
+  assign {e_valid, e_bound, e_qpn, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high,
+          e_log_page, e_origin, unused_fast, e_window, unused_room, e_pbl} = entry;
 
-  logic        s4_valid_q, s4_last_q, s4_invalidate_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
+  logic        s4_valid_q, s4_last_q, s4_invalidate_q, s4_epoch_q,
+               bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
   logic [64:0] end_q, limit_q, from_base;   // where the item ends, where the region ends
   // from_page_q: bytes from the first page's start, up to the page list's reach
@@ -165,13 +171,15 @@ module tpt_entry #(
     s4_length_q  <= length;
     s4_slot_q    <= slot_q;
     s4_entry_q   <= entry;
-    bad_stag_q   <= !e_valid || e_stag != stag || (invalidate && !e_bound && (rights & rnic_pkg::AccessRemoteInvalidate) != '0);
+    bad_stag_q   <= !e_valid || e_stag != stag ||
+                    (invalidate && !e_bound && (rights & rnic_pkg::AccessRemoteInvalidate) != '0);
     bad_pd_q     <= e_pd != pd || (e_bound && e_qpn != qpn[QpW-1:0]);
     bad_rights_q <= |(rights & ~e_rights) || (e_window && client == 3'd2 && !invalidate);
     end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};
     below_q      <= from_base[64];
     from_page_q  <= to[FromW-1:0] + e_origin;
-    limit_q      <= {{1'b0, e_base[63:32]} + {16'h0, e_length_high} + {32'h0, e_end_low[32]}, e_end_low[31:0]};
+    limit_q      <= {{1'b0, e_base[63:32]} + {16'h0, e_length_high} + {32'h0, e_end_low[32]},
+                     e_end_low[31:0]};
     log_page_q   <= e_log_page;
     pbl_q        <= e_pbl;
   end

@@ -85,7 +85,8 @@ module tpt_flight #(
     if (!rst_ni) moves_q <= '0;
     else         moves_q <= moves_d;
   end
-  always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, look_epoch_i, ended_epoch_i, retired_epoch_i};
+  always_ff @(posedge clk_i)
+    move_epochs_q <= {issued_epoch_i, look_epoch_i, ended_epoch_i, retired_epoch_i};
   assign delta0_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & ~move_epochs_q[OutW+:2]})) -
                     5'(ones(moves_q[OutW-1:0] & ~move_epochs_q[OutW-1:0]));
   assign delta1_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & move_epochs_q[OutW+:2]})) -
@@ -112,7 +113,8 @@ module tpt_flight #(
   assign zero1       = flight1_q == '0;
   assign all_empty_o = zero0 && zero1 && !reading_i && !look_i && !moves_q[OutW] && !summed_q;
   assign old_empty   = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) &&
-                       !(moves_q[OutW] && move_epochs_q[OutW] == old) && !(summed_q && summed_epoch_q == old);
+                       !(moves_q[OutW] && move_epochs_q[OutW] == old) &&
+                       !(summed_q && summed_epoch_q == old);
   assign epoch_o     = epoch_q;
 
   // --- notes
@@ -121,10 +123,12 @@ module tpt_flight #(
   logic [1:0] oldest;
   logic [$clog2(NoteDepth+1)-1:0] notes;
   stream_fifo #(.Width(2 + NoteW), .Depth(NoteDepth)) u_notes (
-    .clk_i, .rst_ni, .valid_i(note_valid_i), .ready_o(note_ready_o), .data_i({epoch_q[1:0], note_i}),
+    .clk_i, .rst_ni,
+    .valid_i(note_valid_i), .ready_o(note_ready_o), .data_i({epoch_q[1:0], note_i}),
     .valid_o(note_valid), .ready_i(pop), .data_o({oldest, done_o}), .count_o(notes)
   );
-  assign ripe = note_valid && oldest != epoch_q[1:0] && (oldest != epoch_q[1:0] - 2'd1 || old_empty);
+  assign ripe = note_valid &&
+                oldest != epoch_q[1:0] && (oldest != epoch_q[1:0] - 2'd1 || old_empty);
   // Once ripe, the oldest note stays so until it leaves: the epoch does not turn before. It leaves
   // from a register, since old_empty is the longest path of this leaf.
   always_ff @(posedge clk_i) ripe_q <= rst_ni && ripe && !pop;
@@ -135,7 +139,8 @@ module tpt_flight #(
   `RNIC_ASSERT(NoteRoom_A, !note_valid_i || note_ready_o)
 
   // --- the epoch
-  logic turn, turn_due_q, current_q, before_q;   // what was judged is the current epoch, the one before
+  // current_q, before_q: what was judged is the current epoch, the one before
+  logic turn, turn_due_q, current_q, before_q;
   logic old_empty_q;
   // A note that the queue holds but does not show yet (build `stall`) may be drained, too.
   assign turn = turn_due_q && old_empty && !hold_i && !ripe && (note_valid || notes == '0);

@@ -22,7 +22,8 @@ module tpt_key #(
   endfunction
 
   // Rounds first .. first+7 in this direction.
-  function automatic logic [23:0] rounds(input logic [23:0] value, input logic [63:0] key, input int unsigned first);
+  function automatic logic [23:0] rounds(input logic [23:0] value, input logic [63:0] key,
+                                         input int unsigned first);
     logic [127:0] doubled;
     logic [11:0]  k;
     int unsigned  n;

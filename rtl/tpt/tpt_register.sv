@@ -96,8 +96,9 @@ module tpt_register #(
   iwarp_pkg::bind_operands_t binding;
   logic        take, good_d, good_q, bind_good, bound_q, job_room, claim_valid, reply_ready;
   // rights that a window may have
-  localparam logic [15:0] OfPeer = rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteRead | rnic_pkg::AccessRemoteAtomic |
-                                   rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent;
+  localparam logic [15:0] OfPeer = rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteRead |
+                                   rnic_pkg::AccessRemoteAtomic | rnic_pkg::AccessFlushGlobal |
+                                   rnic_pkg::AccessFlushPersistent;
   logic [53:0] reach_q, end_q;
   logic [31:0] left_q;           // entries of the list that are not requested
   logic [63:0] at_q;
@@ -106,16 +107,21 @@ module tpt_register #(
   assign operands   = head_q.operands;
   assign binding    = head_q.operands;
   assign take       = local_valid_i && local_ready_o && (local_i.is_reg || local_i.is_bind);
-  assign bind_good  = binding.reserved0 == '0 && binding.length[63:32] == '0 && (binding.rights & ~OfPeer) == '0;
+  assign bind_good  = binding.reserved0 == '0 && binding.length[63:32] == '0 &&
+                      (binding.rights & ~OfPeer) == '0;
   assign last_piece = left_q <= 32'd512;
   assign piece      = last_piece ? {left_q[9:0], 3'h0} : 13'd4096;
-  assign good_d     = operands.reserved0 == '0 && operands.log_page >= 8'd12 && operands.log_page <= 8'd21 &&
+  assign good_d     = operands.reserved0 == '0 &&
+                      operands.log_page >= 8'd12 && operands.log_page <= 8'd21 &&
                       operands.pages != '0 && operands.pages[31:PblW+1] == '0 &&
                       operands.length != '0 && operands.length[63:48] == '0 &&
-                      operands.first_offset[31:21] == '0 && (operands.first_offset[20:0] >> operands.log_page[4:0]) == '0 &&
+                      operands.first_offset[31:21] == '0 &&
+                      (operands.first_offset[20:0] >> operands.log_page[4:0]) == '0 &&
                       (operands.rights & ~rnic_pkg::AccessMask) == '0 &&
-                      ((operands.rights & rnic_pkg::AccessRemoteWrite) == '0 || (operands.rights & rnic_pkg::AccessLocalWrite) != '0) &&
-                      ((operands.rights & rnic_pkg::AccessMwBind) == '0 || (operands.rights & rnic_pkg::AccessRemoteInvalidate) == '0);
+                      ((operands.rights & rnic_pkg::AccessRemoteWrite) == '0 ||
+                       (operands.rights & rnic_pkg::AccessLocalWrite) != '0) &&
+                      ((operands.rights & rnic_pkg::AccessMwBind) == '0 ||
+                       (operands.rights & rnic_pkg::AccessRemoteInvalidate) == '0);
 
   always_comb begin
     front_d = front_q;
@@ -125,7 +131,8 @@ module tpt_register #(
       StJudge:   front_d = StClaim;
       StClaim:   if (reg_ready_i && claim_valid) front_d = StClaimed;
       StClaimed: if (reg_rsp_valid_i && !back_asked_q)
-                   front_d = reg_rsp_i == RspAgain ? StClaim : reg_rsp_i == RspRefused || head_q.is_bind ? StReply : StRead;
+                   front_d = reg_rsp_i == RspAgain                     ? StClaim
+                           : reg_rsp_i == RspRefused || head_q.is_bind ? StReply : StRead;
       StRead:    if (rd_req_ready_i && last_piece) front_d = StIdle;
       StReply:   if (reply_ready) front_d = StIdle;
       default:   front_d = StIdle;
@@ -150,7 +157,8 @@ module tpt_register #(
       at_q   <= at_q + 64'd4096;
     end
   end
-  assign local_ready_o  = local_i.is_reg ? front_q == StIdle && job_room : local_i.is_bind ? front_q == StIdle : inv_ready_i;
+  assign local_ready_o  = local_i.is_reg  ? front_q == StIdle && job_room
+                        : local_i.is_bind ? front_q == StIdle : inv_ready_i;
   assign inv_valid_o    = local_valid_i && !local_i.is_reg && !local_i.is_bind;
 
   assign rd_req_valid_o = front_q == StRead;
@@ -185,7 +193,8 @@ module tpt_register #(
   logic job_valid, job_pop;
   job_t job;
   stream_fifo #(.Width(JobW), .Depth(Jobs)) u_jobs (
-    .clk_i, .rst_ni, .valid_i(front_q == StClaimed && front_d == StRead), .ready_o(job_room), .data_i(claimed),
+    .clk_i, .rst_ni,
+    .valid_i(front_q == StClaimed && front_d == StRead), .ready_o(job_room), .data_i(claimed),
     .valid_o(job_valid), .ready_i(job_pop), .data_o(job), .count_o()
   );
 
@@ -309,7 +318,8 @@ module tpt_register #(
   );
 
   logic unused_bits;
-  assign unused_bits = ^{head_q.is_reg, rd_hdr_i.length, rd_i.error, rd_i.keep[2:0], beat_q[11:0], operands.pages};
+  assign unused_bits = ^{head_q.is_reg, rd_hdr_i.length, rd_i.error, rd_i.keep[2:0],
+                         beat_q[11:0], operands.pages};
 
   `RNIC_ASSERT(InTurn_A, !reg_rsp_valid_i || asked_q)
   `RNIC_STREAM_STABLE(DoneStable_A, done_valid_o, done_ready_i, done_o)

@@ -133,8 +133,8 @@ module tpt_update #(
     StFind,      // requests the lookup
     StFound,     // waits for its result
     StClose,     // the entry is closed, or freed
-    StClaim,     // of a registration: the entry is claimed, refused, or given up; of a bind: the window
-                 // is bound, refused, or closed
+    StClaim,     // of a registration: the entry is claimed, refused, or given up; of a bind: the
+                 // window is bound, refused, or closed
     StCount,     // a window is bound or closed: tpt_windows counts
     StAnswer
   } state_e;
@@ -143,7 +143,7 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   logic                      inv_q, take_cmd, take_inv;   // inv_q: cmd_q is an invalidation
   logic                      take_sq, sq_q;               // sq_q: of the send queue, that of name_q
-  logic                      take_reg, reg_q;             // reg_q: cmd_q is a registration, of name_q
+  logic                      take_reg, reg_q;             // reg_q: a registration, that of name_q
   logic [23:0]               name_q;
   logic [1:0]                reg_op_q;
   logic                      reg_good_q, is_kept, writes, claims, waits, claim_ok_q;
@@ -170,25 +170,31 @@ module tpt_update #(
   logic                      by_slot, is_query_q;
   assign new_args = cmd_i.args;
   assign by_slot  = cmd_i.opcode == iwarp_pkg::CmdCreateMr ||
-                    (cmd_i.opcode == iwarp_pkg::CmdQueryMr && (new_args.pages != '0 || new_args.window != '0));
+                    (cmd_i.opcode == iwarp_pkg::CmdQueryMr &&
+                     (new_args.pages != '0 || new_args.window != '0));
 
   // --- slots: {valid, generation}
   logic             clear_busy, slot_we, slot_valid, slot_valid_d;
   logic [SlotW-1:0] clear_addr;
   logic [GenW-1:0]  slot_gen, gen_q;
-  ram_clear #(.Depth(rnic_pkg::NumStags)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumStags)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
   ram_1r1w #(.Width(1 + GenW), .Depth(rnic_pkg::NumStags)) u_slots (
     .clk_i, .rst_ni, .we_i(clear_busy || slot_we), .waddr_i(clear_busy ? clear_addr : slot_q),
     .wdata_i(clear_busy ? '0 : {slot_valid_d, slot_valid_d ? gen_q : slot_gen + GenW'(1)}),
     .re_i(take_cmd || found_valid_i),
-    .raddr_i(found_valid_i ? found_slot_i : cmd_i.object[SlotW-1:0]), .rdata_o({slot_valid, slot_gen})
+    .raddr_i(found_valid_i ? found_slot_i : cmd_i.object[SlotW-1:0]),
+    .rdata_o({slot_valid, slot_gen})
   );
   assign ready_o = !clear_busy;
 
   // --- STag
   logic [23:0] stag_high;
   logic [31:0] stag;
-  tpt_key #(.Inverse(1'b0)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i({gen_q, slot_q}), .value_o(stag_high));
+  tpt_key #(.Inverse(1'b0)) u_key (
+    .clk_i, .en_i(1'b1), .key_i, .value_i({gen_q, slot_q}), .value_o(stag_high)
+  );
   assign stag    = reg_q ? cmd_q.object : {stag_high, args.key};
   assign is_kept = !reg_q && (args.fast || args.window != '0);
 
@@ -205,7 +211,8 @@ module tpt_update #(
   tpt_windows u_windows (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
     .found_valid_i, .found_region_i(of_region_q), .found_slot_i, .has_windows_o(has_windows),
-    .create_i(writes && !reg_q), .bind_i(binds), .unbind_i(unbinds), .slot_i(slot_q), .done_o(counted)
+    .create_i(writes && !reg_q), .bind_i(binds),
+    .unbind_i(unbinds), .slot_i(slot_q), .done_o(counted)
   );
   assign held     = state_q == StClose && !closing_q && !window_q && has_windows;
   assign unbinds  = !closing_q && window_q && (state_q == StClose || (state_q == StClaim && waits));
@@ -225,13 +232,15 @@ module tpt_update #(
     .issued_i, .issued_epoch_i, .retired_i, .retired_epoch_i,
     .due_i(due), .hold_i(state_q == StClose || state_q == StClaim),
     .epoch_o(epoch), .all_empty_o(all_empty),
-    .judge_i(found_valid_i && !of_region_q), .closed_i(e_note), .current_o(closed_now), .drained_o(drained),
+    .judge_i(found_valid_i && !of_region_q), .closed_i(e_note),
+    .current_o(closed_now), .drained_o(drained),
     .note_valid_i(inv_q && (closes || held || not_open)), .note_ready_o(note_room),
     .note_i({sq_q, held, name_q, cmd_q.object}),
     .done_valid_o(done_valid), .done_ready_i(done_sq ? sq_done_ready_i : inv_done_ready_i),
     .done_o({done_sq, done_held, done_name, inv_done_o})
   );
-  assign sq_done_o        = {done_name, done_held ? iwarp_pkg::TptBind : iwarp_pkg::TptOk, iwarp_pkg::RdOk};
+  assign sq_done_o        = {done_name, done_held ? iwarp_pkg::TptBind : iwarp_pkg::TptOk,
+                             iwarp_pkg::RdOk};
   assign inv_done_valid_o = done_valid && !done_sq;
   assign sq_done_valid_o  = done_valid && done_sq;
   assign epoch_o          = epoch[0];
@@ -254,8 +263,8 @@ module tpt_update #(
   logic [PblW-1:0] e_pbl;
   logic [FromW-EpochW:0] unused_entry;
   assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low,
-          e_length_high, e_closing, unused_log, e_claimed, unused_entry, e_note, e_fast, e_window, e_room,
-          e_pbl} = found_entry_i;
+          e_length_high, e_closing, unused_log, e_claimed, unused_entry, e_note, e_fast, e_window,
+          e_room, e_pbl} = found_entry_i;
   assign same  = e_stag[31:8] == cmd_q.object[31:8] &&
                  (e_stag[7:0] == cmd_q.object[7:0] ||
                   ((e_fast || e_window) && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
@@ -341,7 +350,8 @@ module tpt_update #(
   logic idle, inv_asks, may_inv;
   assign idle         = state_q == StIdle && !clear_busy;
   assign inv_asks     = (inv_valid_i || sq_valid_i) && note_room;
-  assign may_inv      = idle && note_room && !(inv_q && (reg_valid_i || cmd_valid_i)) && !(reg_q && cmd_valid_i);
+  assign may_inv      = idle && note_room &&
+                        !(inv_q && (reg_valid_i || cmd_valid_i)) && !(reg_q && cmd_valid_i);
   assign inv_ready_o  = may_inv && !(sq_valid_i && !sq_q);
   assign sq_ready_o   = may_inv && !(inv_valid_i && sq_q);
   assign reg_ready_o  = idle && (inv_q || !inv_asks) && !(reg_q && cmd_valid_i);
@@ -364,7 +374,8 @@ module tpt_update #(
       find_o.pd            = args.pd;
       find_o.qpn           = args.qpn;
       find_o.rights        = rnic_pkg::AccessMwBind |
-                             (args.rights & (rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent));
+                             (args.rights &
+                              (rnic_pkg::AccessFlushGlobal | rnic_pkg::AccessFlushPersistent));
       if ((args.rights & (rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteAtomic)) != '0)
         find_o.rights = find_o.rights | rnic_pkg::AccessLocalWrite;
     end
@@ -401,12 +412,16 @@ module tpt_update #(
   logic [EpochW-1:0] drained_epoch;
   assign drained_epoch = epoch - EpochW'(2);
   assign kept    = {{(2 + QpW){1'b0}},
-                    !reg_q ? stag : is_bind ? cmd_q.object : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag, args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
+                   !reg_q                ? stag
+                 : is_bind               ? cmd_q.object
+                 : reg_op_q == RegGiveUp ? reg_old_q : result_q.stag,
+                   args.pd, 16'h0, 64'h0, 33'h0, 17'h0,
                     3'b100, reg_q && reg_op_q == RegClaim, 1'b0, FromW'(drained_epoch),
                     reg_q ? !is_bind : args.fast, reg_q ? is_bind : args.window != '0,
                     reg_q ? room_q : args.window != '0 ? {3'b000, args.window} : args.log_page[4:0],
                     reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
-  assign claims          = state_q == StClaim && (reg_op_q == RegGiveUp || (claim_ok_q && drained && closing_q));
+  assign claims          = state_q == StClaim &&
+                           (reg_op_q == RegGiveUp || (claim_ok_q && drained && closing_q));
   assign is_bind         = reg_q && reg_op_q == RegBind;
   assign binds           = claims && is_bind && args.length != '0;
   assign waits           = state_q == StClaim && !claims && claim_ok_q;
@@ -496,10 +511,13 @@ module tpt_update #(
     end
     // StWrite comes four cycles after the command; 39 bits at once were the longest path of the
     // chip.
-    origin_low_q  <= {1'b0, args.first_offset[OriginPartW-1:0]} - {1'b0, args.base_to[OriginPartW-1:0]};
-    origin_mid_q  <= (OriginPartW + 1)'(args.first_offset[20:OriginPartW]) - {1'b0, args.base_to[OriginPartW+:OriginPartW]} -
+    origin_low_q  <= {1'b0, args.first_offset[OriginPartW-1:0]} -
+                     {1'b0, args.base_to[OriginPartW-1:0]};
+    origin_mid_q  <= (OriginPartW + 1)'(args.first_offset[20:OriginPartW]) -
+                     {1'b0, args.base_to[OriginPartW+:OriginPartW]} -
                      (OriginPartW + 1)'(origin_low_q[OriginPartW]);
-    origin_high_q <= -args.base_to[FromW-1:2*OriginPartW] - (FromW - 2 * OriginPartW)'(origin_mid_q[OriginPartW]);
+    origin_high_q <= -args.base_to[FromW-1:2*OriginPartW] -
+                     (FromW - 2 * OriginPartW)'(origin_mid_q[OriginPartW]);
     {end_carry_q, end_low_q[15:0]} <= {1'b0, args.base_to[15:0]} + {1'b0, args.length[15:0]};
     end_low_q[32:16] <= {1'b0, args.base_to[31:16]} + {1'b0, args.length[31:16]} + 17'(end_carry_q);
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
@@ -530,18 +548,27 @@ module tpt_update #(
   end
 
   logic unused_args;
-  assign unused_args = ^{sq_i.is_reg, sq_i.is_bind, sq_i.pd, sq_i.base, sq_i.operands, unused_bound, unused_qpn,
-                         new_args, args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
-                         args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
+  assign unused_args = ^{sq_i.is_reg, sq_i.is_bind, sq_i.pd, sq_i.base, sq_i.operands,
+                         unused_bound, unused_qpn, new_args,
+                         args.qpn[15:QpW], args.reserved1, args.reserved2, args.page_list,
+                         args.pages, args.length[63:49], args.log_page[7:5],
+                         args.first_offset[31:21], args.pbl_base[31:PblW],
+                         unused_entry, e_base[63:32], e_end_low[32]};
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
   logic                          tap_judged;
   logic [2:0]                    tap_reg;
-  assign tap_reg        = state_q == StWrite && reg_q ? 3'd3 : held && inv_q ? 3'd2 : state_q != StClaim ? 3'd0
-                        : unbinds ? 3'd7 : waits ? 3'd0 : reg_op_q == RegGiveUp ? 3'd4
-                        : is_bind ? (claims ? 3'd5 : 3'd6) : claims ? 3'd1 : 3'd2;
-  assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) || not_open;
+  assign tap_reg        = state_q == StWrite && reg_q ? 3'd3
+                        : held && inv_q               ? 3'd2
+                        : state_q != StClaim          ? 3'd0
+                        : unbinds                     ? 3'd7
+                        : waits                       ? 3'd0
+                        : reg_op_q == RegGiveUp       ? 3'd4
+                        : is_bind                     ? (claims ? 3'd5 : 3'd6)
+                        : claims                      ? 3'd1 : 3'd2;
+  assign tap_judged     = ((state_q == StSlot || state_q == StFound) && state_d == StAnswer) ||
+                          not_open;
   assign tap_tpt_change = {tap_judged || writes || state_q == StClose || tap_reg != '0,
                            state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), closes || not_open,
                            inv_q && !sq_q, inv_q && sq_q, name_q, tap_reg};

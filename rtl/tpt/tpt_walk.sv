@@ -182,7 +182,8 @@ module tpt_walk #(
       s1_rest_q   <= fits ? rest_q : in_page_q[16:0];   // unused for a job that failed
     end
   end
-  assign address = s1_result_q == iwarp_pkg::TptOk ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;
+  assign address = s1_result_q == iwarp_pkg::TptOk
+                 ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;
   assign length  = s1_result_q == iwarp_pkg::TptOk ? s1_rest_q + 17'h1 : '0;
   assign ext     = {address, length, s1_result_q, s1_epoch_q, s1_last_q};
   stream_fifo #(.Width(iwarp_pkg::ExtentWidth), .Depth(OutDepth), .Reserved(1'b1)) u_out (

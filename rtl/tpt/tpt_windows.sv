@@ -36,8 +36,11 @@ module tpt_windows #(
   logic [SlotW-1:0] region_q, count_q, word;
   logic of_region_q, counts_q, uncounts_q, uncounted_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) {of_region_q, counts_q, uncounts_q, uncounted_q} <= '0;
-    else         {of_region_q, counts_q, uncounts_q, uncounted_q} <= {found_valid_i && found_region_i, bind_i, unbind_i, uncounts_q};
+    if (!rst_ni)
+      {of_region_q, counts_q, uncounts_q, uncounted_q} <= '0;
+    else
+      {of_region_q, counts_q, uncounts_q, uncounted_q}
+                   <= {found_valid_i && found_region_i, bind_i, unbind_i, uncounts_q};
   end
   always_ff @(posedge clk_i) begin
     if (of_region_q)                          count_q  <= word;
@@ -57,7 +60,8 @@ module tpt_windows #(
   end
   ram_1r1w #(.Width(SlotW), .Depth(rnic_pkg::NumStags)) u_words (
     .clk_i, .rst_ni, .we_i(we), .waddr_i(at), .wdata_i(word_d),
-    .re_i(found_valid_i || uncounts_q), .raddr_i(found_valid_i ? found_slot_i : region_q), .rdata_o(word)
+    .re_i(found_valid_i || uncounts_q),
+    .raddr_i(found_valid_i ? found_slot_i : region_q), .rdata_o(word)
   );
   assign has_windows_o = word != '0;
   assign done_o        = counts_q || uncounted_q;
