@@ -60,7 +60,8 @@ module qp_cq_walk #(
   assign idle_o     = !cq_fault_valid_i && !walking && !dirty_q;
 
   ram_1r1w #(.Width(1 + 2 * CqnW), .Depth(rnic_pkg::NumQps)) u_cqs (
-    .clk_i, .rst_ni, .we_i(clear_busy_i || set_valid_i), .waddr_i(clear_busy_i ? clear_addr_i : set_qpn_i),
+    .clk_i, .rst_ni, .we_i(clear_busy_i || set_valid_i),
+    .waddr_i(clear_busy_i ? clear_addr_i : set_qpn_i),
     .wdata_i(clear_busy_i ? '0 : {set_exists_i, set_send_cq_i[CqnW-1:0], set_recv_cq_i[CqnW-1:0]}),
     .re_i(step), .raddr_i(at_q), .rdata_o({exists, send_cq, recv_cq})
   );

@@ -70,7 +70,9 @@ module qp_ctl (
   assign ask   = req_op_i == iwarp_pkg::QpoHalfClose && !req_graceful_i;
   assign half  = req_op_i == iwarp_pkg::QpoHalfClose && req_graceful_i;
   assign sync  = req_op_i == iwarp_pkg::QpoSync;
-  assign final_step = ask ? 2'd0 : sync ? {req_params_i.persist, !req_params_i.persist} : half ? 2'd2 : 2'd3;
+  assign final_step = ask  ? 2'd0
+                    : sync ? {req_params_i.persist, !req_params_i.persist}
+                    : half ? 2'd2 : 2'd3;
   always_comb begin
     unique case (step_q)
       2'd0:    unit_now = start || sync ? Mpa : half ? Ddp : req_graceful_i ? Llp : Rdmap;
@@ -83,14 +85,17 @@ module qp_ctl (
   assign tell = state_q == StTell ? 4'd1 << unit_now : 4'd0;
   assign told = {qp_ctl_llp_ready_i, qp_ctl_rdmap_ready_i, qp_ctl_ddp_ready_i, qp_ctl_mpa_ready_i};
   assign {qp_ctl_llp_valid_o, qp_ctl_rdmap_valid_o, qp_ctl_ddp_valid_o, qp_ctl_mpa_valid_o} = tell;
-  assign acked     = {qp_ack_llp_valid_i, qp_ack_rdmap_valid_i, qp_ack_ddp_valid_i, qp_ack_mpa_valid_i};
+  assign acked     = {qp_ack_llp_valid_i, qp_ack_rdmap_valid_i,
+                      qp_ack_ddp_valid_i, qp_ack_mpa_valid_i};
   assign ack_ready = state_q == StAck ? 4'd1 << unit_now : 4'd0;
-  assign {qp_ack_llp_ready_o, qp_ack_rdmap_ready_o, qp_ack_ddp_ready_o, qp_ack_mpa_ready_o} = ack_ready;
+  assign {qp_ack_llp_ready_o, qp_ack_rdmap_ready_o, qp_ack_ddp_ready_o, qp_ack_mpa_ready_o}
+         = ack_ready;
   assign ack_now   = (acked & ack_ready) != '0;
   assign done_o    = ack_now && step_q == final_step;
 
   assign llp   = {req_op_i, req_qpn_i, req_params_i};
-  assign path  = {half ? iwarp_pkg::QpoSync : start || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
+  assign path  = {half ? iwarp_pkg::QpoSync : start || sync ? req_op_i : iwarp_pkg::QpoStop,
+                  req_qpn_i, req_params_i};
   assign rdmap = {start || ask || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
   assign qp_ctl_llp_o   = llp;
   assign qp_ctl_mpa_o   = path;

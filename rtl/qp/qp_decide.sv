@@ -46,10 +46,11 @@ module qp_decide #(
   output logic [7:0]       status_o
 );
   localparam logic [Steps-1:0] One = 1;
-  localparam logic [Steps-1:0] DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
-    Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9, Flush = One << 10,
-    Init = One << 11, Purge = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Limit = One << 16,
-    Answer = One << 17;
+  localparam logic [Steps-1:0]
+    DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
+    Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9,
+    Flush = One << 10, Init = One << 11, Purge = One << 12, Save = One << 13, Kick = One << 14,
+    Async = One << 15, Limit = One << 16, Answer = One << 17;
   localparam logic [Steps-1:0] Quiet = Off | Barrier;   // no new WQE is issued
   // Drain: the WQEs still posted are flushed.
   localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;
@@ -57,17 +58,21 @@ module qp_decide #(
   typedef `RNIC_QP_STATE_T row_t;
   row_t        row;   // becomes the row after the operation
   iwarp_pkg::qp_params_t params;
-  logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq, ended;
+  logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq,
+               ended;
   iwarp_pkg::admin_qp_args_t    qp_args;
   iwarp_pkg::admin_modify_args_t mod_args;
   logic        unused_args;
 
   assign qp_args  = cmd_i.args;
   assign mod_args = cmd_i.args;
-  assign unused_args = ^{qp_args.has_srq, qp_args.srq, qp_args.reserved2, qp_args.reserved1, qp_args.reserved0, qp_args.log_rq, qp_args.log_sq, qp_args.rq_base, qp_args.sq_base,
-                         qp_args.recv_cq, qp_args.send_cq, qp_args.page, mod_args.reserved3, mod_args.stream_address,
-                         mod_args.reserved2, mod_args.stream_length, mod_args.reserved1, mod_args.ord, mod_args.ird,
-                         mod_args.reserved0, cmd_i.object, error_i.qpn, error_i.slot, error_i.status};
+  assign unused_args = ^{qp_args.has_srq, qp_args.srq, qp_args.reserved2, qp_args.reserved1,
+                         qp_args.reserved0, qp_args.log_rq, qp_args.log_sq, qp_args.rq_base,
+                         qp_args.sq_base, qp_args.recv_cq, qp_args.send_cq, qp_args.page,
+                         mod_args.reserved3, mod_args.stream_address, mod_args.reserved2,
+                         mod_args.stream_length, mod_args.reserved1, mod_args.ord, mod_args.ird,
+                         mod_args.reserved0, cmd_i.object,
+                         error_i.qpn, error_i.slot, error_i.status};
   assign {ev_cq, ev_empty, ev_term, ev_lost, ev_closed, ev_peer} = bits_i[6:1];
   assign ev_error = bits_i[0] && error_i.cause != iwarp_pkg::CauseNone;
   assign ev_idle  = bits_i[0] && error_i.cause == iwarp_pkg::CauseNone;
@@ -87,7 +92,8 @@ module qp_decide #(
     if (is_cmd_i) begin
       steps_o = Answer;
       if (!in_range_i) status_o = iwarp_pkg::AdmBadObject;
-      else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp || cmd_i.opcode == iwarp_pkg::CmdCreateSrq) begin
+      else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp ||
+               cmd_i.opcode == iwarp_pkg::CmdCreateSrq) begin
         if (row.exists) status_o = iwarp_pkg::AdmExists;
         else begin
           row        = '0;
@@ -100,7 +106,8 @@ module qp_decide #(
       end else if (!row.exists) status_o = iwarp_pkg::AdmNotFound;
       else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) steps_o = Look | Answer;
       else if (cmd_i.opcode == iwarp_pkg::CmdModifySrq) steps_o = Limit | Answer;
-      else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp || cmd_i.opcode == iwarp_pkg::CmdDestroySrq) begin
+      else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp ||
+               cmd_i.opcode == iwarp_pkg::CmdDestroySrq) begin
         if (row.st != iwarp_pkg::QpsIdle && row.st != iwarp_pkg::QpsError)
           status_o = iwarp_pkg::AdmInUse;
         else begin

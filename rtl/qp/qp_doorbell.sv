@@ -101,7 +101,8 @@ module qp_doorbell #(
   ram_1r1w #(.Width(CfgW), .Depth(rnic_pkg::NumQps)) u_cfg (
     .clk_i, .rst_ni,
     .we_i(clear_busy_i || init), .waddr_i(clear_busy_i ? clear_addr_i : init_qpn_i),
-    .wdata_i(clear_busy_i ? '0 : {init_exists_i, init_page_i, init_log_sq_i, init_log_rq_i, init_is_srq_i, init_has_srq_i}),
+    .wdata_i(clear_busy_i ? '0 : {init_exists_i, init_page_i, init_log_sq_i, init_log_rq_i,
+                                  init_is_srq_i, init_has_srq_i}),
     .re_i(take), .raddr_i(bell_in_qpn), .rdata_o(cfg_ram)
   );
   ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_ret (
@@ -129,14 +130,16 @@ module qp_doorbell #(
 
   assign {cfg_exists, cfg_page, cfg_log_sq, cfg_log_rq, cfg_is_srq, cfg_has_srq} = cfg_ram;
   assign is_rq   = bell_q.kind == iwarp_pkg::DbRq;
-  assign is_push = bell_q.kind == iwarp_pkg::DbPush && (bell_q.units == 2'd1 || bell_q.units == 2'd2);
+  assign is_push = bell_q.kind == iwarp_pkg::DbPush &&
+                   (bell_q.units == 2'd1 || bell_q.units == 2'd2);
   assign log_size = is_rq ? cfg_log_rq : cfg_log_sq;
   assign size     = 17'd1 << log_size;
   assign prod     = is_rq ? rq_ram : sq_ram;
   assign retired  = is_rq ? (cfg_is_srq ? taken_ram : ret_ram[31:16]) : ret_ram[15:0];
   assign ahead    = bell_q.index - retired;
   assign posted   = prod - retired;
-  assign good     = 32'(bell_q.qpn) < rnic_pkg::NumQps && cfg_exists && !(is_rq ? cfg_has_srq : cfg_is_srq) && cfg_page == bell_q.page &&
+  assign good     = 32'(bell_q.qpn) < rnic_pkg::NumQps && cfg_exists &&
+                    !(is_rq ? cfg_has_srq : cfg_is_srq) && cfg_page == bell_q.page &&
                     {1'b0, ahead} <= size && ahead >= posted;
 
   always_comb begin
@@ -201,5 +204,6 @@ module qp_doorbell #(
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_doorbell_commit_t tap_qp_doorbell /*verilator public_flat_rd*/;
-  assign tap_qp_doorbell = {state_q == StAct && first_q, bell_q.kind, bell_q.qpn, bell_q.index, good_q};
+  assign tap_qp_doorbell = {state_q == StAct && first_q, bell_q.kind, bell_q.qpn, bell_q.index,
+                            good_q};
 endmodule

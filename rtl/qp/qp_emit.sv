@@ -97,7 +97,8 @@ module qp_emit #(
 
   state_e      state_d, state_q;
   logic        barrier, last, none, asks, body, more;
-  logic        drop, drop_q, writes, fire, good, lost, out_ready, fail_ready, fault_ready, finish_ready;
+  logic        drop, drop_q, writes, fire, good, lost,
+               out_ready, fail_ready, fault_ready, finish_ready;
   iwarp_pkg::sq_wqe_t hdr;
   logic [QpnW-1:0] qpn;
   logic [15:0] head;
@@ -108,7 +109,8 @@ module qp_emit #(
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
   logic [1:0]  fails;   // fails not taken yet; a stalled stream does not show that it holds one
-  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, opens_key, is_bind, is_inline, is_solicited, answered, init;
+  logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, opens_key, is_bind,
+               is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
@@ -160,8 +162,8 @@ module qp_emit #(
   iwarp_pkg::wqe_hdr_t wqe_hdr_q;
   always_ff @(posedge clk_i) begin
     if (fire) wqe_hdr_q <= {16'(qpn), 8'(tail[SlotW-1:0]), hdr.opcode, is_solicited, is_inline,
-                            is_inline ? 4'd0 : hdr.num_sge, hdr.length, hdr.remote_address, hdr.rkey,
-                            is_flush ? hdr.disposition[1:0] : 2'd0};
+                            is_inline ? 4'd0 : hdr.num_sge, hdr.length, hdr.remote_address,
+                            hdr.rkey, is_flush ? hdr.disposition[1:0] : 2'd0};
   end
   assign wqe_hdr_valid_o = state_q == StHdr;
   assign wqe_hdr_o       = wqe_hdr_q;
@@ -178,7 +180,9 @@ module qp_emit #(
   assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
   assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
   assign head_issued_o = fire ? issued + 5'(good && !is_linv && !opens_key) : '0;
-  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap || is_store || is_linv || opens_key)) : '0;
+  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap ||
+                                                    is_store || is_linv || opens_key))
+                              : '0;
   assign head_failed_o = fire && !good;
   assign head_after_key_o = fire && good && opens_key;
 
@@ -190,7 +194,9 @@ module qp_emit #(
   assign win_length_o   = is_add || is_swap ? 32'd8 : hdr.length;
   always_comb begin
     win_opcode_o = 4'd0;
-    if (hdr.opcode == iwarp_pkg::WrRdmaWrite || hdr.opcode == iwarp_pkg::WrRdmaWriteWithImm) win_opcode_o = 4'd1;
+    if (hdr.opcode == iwarp_pkg::WrRdmaWrite ||
+        hdr.opcode == iwarp_pkg::WrRdmaWriteWithImm)
+                                              win_opcode_o = 4'd1;
     if (is_read)                              win_opcode_o = 4'd2;
     if (is_flush)                             win_opcode_o = 4'd3;
     if (is_add)                               win_opcode_o = 4'd4;
@@ -209,7 +215,8 @@ module qp_emit #(
   stream_fifo #(.Width(QpnW + SlotW + 8), .Depth(2)) u_fail (
     .clk_i, .rst_ni, .valid_i(writes && !good && !lost), .ready_o(fail_ready),
     .data_i({qpn, tail[SlotW-1:0], fail_status}),
-    .valid_o(fail_valid_o), .ready_i(fail_ready_i), .data_o({fail_qpn_o, fail_slot_o, fail_status_o}),
+    .valid_o(fail_valid_o), .ready_i(fail_ready_i),
+    .data_o({fail_qpn_o, fail_slot_o, fail_status_o}),
     .count_o(fails)
   );
 

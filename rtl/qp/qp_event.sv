@@ -47,7 +47,8 @@ module qp_event #(
   localparam int unsigned OpW = QpnW + 7;
 
   logic [6:0]      llp_bits, bits_ram, bits, bits_d, last_bits_q, s_set_q;
-  logic            arb_valid, arb_ready, s_valid_q, s_clear_q, hit_q, clear_op, list_push, list_ready;
+  logic            arb_valid, arb_ready, s_valid_q, s_clear_q, hit_q, clear_op,
+                   list_push, list_ready;
   logic            op_valid, list_valid, out_q, unused_qpn;
   logic [OpW-1:0]  arb_op;
   logic [1:0]      unused_index;
@@ -68,13 +69,15 @@ module qp_event #(
   logic [3:0] in_ready;
   stream_arb #(.Width(OpW), .N(4)) u_arb (
     .clk_i, .rst_ni,
-    .valid_i({walk_valid_i, empty_valid_i, llp_event_valid_i, qp_error_valid_i} & {4{!clear_busy_i}}),
+    .valid_i({walk_valid_i, empty_valid_i, llp_event_valid_i, qp_error_valid_i} &
+             {4{!clear_busy_i}}),
     .ready_o(in_ready),
     .data_i({walk_qpn_i, 7'b1000000, empty_qpn_i, 7'b0100000, llp_event_i.qpn[QpnW-1:0], llp_bits,
              qp_error_i.qpn[QpnW-1:0], 7'b0000001}),
     .valid_o(arb_valid), .ready_i(arb_ready), .data_o(arb_op), .index_o(unused_index)
   );
-  assign {walk_ready_o, empty_ready_o, llp_event_ready_o, qp_error_ready_o} = in_ready & {4{!clear_busy_i}};
+  assign {walk_ready_o, empty_ready_o, llp_event_ready_o, qp_error_ready_o}
+         = in_ready & {4{!clear_busy_i}};
 
   // qp_state's read and clear goes first; it comes once per event.
   logic clearing_q;
@@ -84,11 +87,13 @@ module qp_event #(
   assign op_qpn    = clear_op ? list_qpn : arb_op[OpW-1:7];
 
   ram_1r1w #(.Width(7), .Depth(rnic_pkg::NumQps)) u_bits (
-    .clk_i, .rst_ni, .we_i(clear_busy_i || s_valid_q), .waddr_i(clear_busy_i ? clear_addr_i : s_qpn_q),
+    .clk_i, .rst_ni, .we_i(clear_busy_i || s_valid_q),
+    .waddr_i(clear_busy_i ? clear_addr_i : s_qpn_q),
     .wdata_i(clear_busy_i ? '0 : bits_d), .re_i(op_valid), .raddr_i(op_qpn), .rdata_o(bits_ram)
   );
   ram_1r1w #(.Width(iwarp_pkg::QpErrorWidth), .Depth(rnic_pkg::NumQps)) u_error (
-    .clk_i, .rst_ni, .we_i(qp_error_valid_i && qp_error_ready_o), .waddr_i(qp_error_i.qpn[QpnW-1:0]),
+    .clk_i, .rst_ni,
+    .we_i(qp_error_valid_i && qp_error_ready_o), .waddr_i(qp_error_i.qpn[QpnW-1:0]),
     .wdata_i(qp_error_i), .re_i(clear_op), .raddr_i(list_qpn), .rdata_o(event_error_o)
   );
   assign bits      = hit_q ? last_bits_q : bits_ram;

@@ -115,7 +115,8 @@ module qp_parse #(
   logic [15:0] head_q, pd_q;
   logic [6:0]  have_q, avail_q;
   logic [3:0]  wqes_q;
-  logic        barrier_q, fetch_failed_q, fin_q, persist_q, privileged_q, after_key_q, first_q, none_q;
+  logic        barrier_q, fetch_failed_q, fin_q, persist_q, privileged_q, after_key_q,
+               first_q, none_q;
   logic [WinW-1:0] tail_q;
   logic [4:0]  issued_q;
   logic [6:0]  reads_q, pending_q;
@@ -132,17 +133,20 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, is_reg, is_bind, opens_key, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_imm, is_read, is_flush, is_atomic, is_store, is_linv, is_reg, is_bind,
+        opens_key, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
 
   assign is_write  = hdr_q.opcode == iwarp_pkg::WrRdmaWrite;
   assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend || hdr_q.opcode == iwarp_pkg::WrSendWithInv;
-  assign is_imm    = hdr_q.opcode == iwarp_pkg::WrRdmaWriteWithImm || hdr_q.opcode == iwarp_pkg::WrImmediate;
+  assign is_imm    = hdr_q.opcode == iwarp_pkg::WrRdmaWriteWithImm ||
+                     hdr_q.opcode == iwarp_pkg::WrImmediate;
   assign is_read   = hdr_q.opcode == iwarp_pkg::WrRdmaRead;
   assign is_flush  = hdr_q.opcode == iwarp_pkg::WrFlush;
-  assign is_atomic = hdr_q.opcode == iwarp_pkg::WrAtomicCmpAndSwp || hdr_q.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
+  assign is_atomic = hdr_q.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
+                     hdr_q.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign is_store  = hdr_q.opcode == iwarp_pkg::WrAtomicWrite;
   assign is_linv   = hdr_q.opcode == iwarp_pkg::WrLocalInv;
   assign is_reg    = hdr_q.opcode == iwarp_pkg::WrRegMr;
@@ -155,23 +159,34 @@ module qp_parse #(
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
-    malformed = !(is_write || is_send || is_imm || is_linv || opens_key || asks_peer) || hdr_q.flags[7:4] != '0 ||
+    malformed = !(is_write || is_send || is_imm || is_linv || opens_key || asks_peer) ||
+                hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
-                (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
+                (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3
+                          : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
                 hdr_q.num_sge > rnic_pkg::MaxSge || hdr_q.length > rnic_pkg::MaxMessage;
-    if (asks_peer) malformed = malformed || hdr_q.num_sge > 4'(is_read) || is_inline != (is_atomic || is_store) ||
-                               ord_q == '0 || (!is_read && !persist_q) ||
-                               (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) || sge.length != 32'd8)) ||
-                               (is_store && hdr_q.length != 32'd8);
-    if (is_linv) malformed = malformed || is_inline || hdr_q.num_sge != '0 || hdr_q.length != '0;
-    if (opens_key) malformed = malformed || (is_reg && !privileged_q) || !is_inline || hdr_q.num_sge != '0 ||
-                            hdr_q.length != 32'(iwarp_pkg::RegOperandsWidth / 8);   // both operands have 32 bytes
-    if (is_imm) malformed = malformed || !is_inline || hdr_q.num_sge != '0 || hdr_q.length != 32'd8;
-    if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
-    else           malformed = malformed || sge_bytes > room;
+    if (asks_peer)
+      malformed = malformed || hdr_q.num_sge > 4'(is_read) ||
+                  is_inline != (is_atomic || is_store) ||
+                  ord_q == '0 || (!is_read && !persist_q) ||
+                  (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) ||
+                                 sge.length != 32'd8)) ||
+                  (is_store && hdr_q.length != 32'd8);
+    if (is_linv)
+      malformed = malformed || is_inline || hdr_q.num_sge != '0 || hdr_q.length != '0;
+    if (opens_key)    // the operands of either have 32 bytes
+      malformed = malformed || (is_reg && !privileged_q) || !is_inline || hdr_q.num_sge != '0 ||
+                  hdr_q.length != 32'(iwarp_pkg::RegOperandsWidth / 8);
+    if (is_imm)
+      malformed = malformed || !is_inline || hdr_q.num_sge != '0 || hdr_q.length != 32'd8;
+    if (is_inline)
+      malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
+    else
+      malformed = malformed || sge_bytes > room;
     missing   = 7'(hdr_q.units) > have_q;
-    must_wait = ((is_fence || after_key_q) && pending_q != '0) || (asks_peer && pending_q >= 7'(ord_q));
+    must_wait = ((is_fence || after_key_q) && pending_q != '0) ||
+                (asks_peer && pending_q >= 7'(ord_q));
 
     ends_d   = 1'b0;
     status_d = iwarp_pkg::WcSuccess;
@@ -241,12 +256,14 @@ module qp_parse #(
   end
   assign item_put = state_q == StEnd && (!key_held_q || ask_ready);
   assign item_in  = {barrier_q, !next, none_q, asked_q || key_held_q, body_q,
-                     avail_q > 7'(advance) || none_q, item_status, qpn_q, head_q, advance, tail_q, issued_q, reads_q, hdr_q};
+                    avail_q > 7'(advance) || none_q, item_status, qpn_q, head_q, advance,
+                    tail_q, issued_q, reads_q, hdr_q};
   // Units that a WQE counts for when it ends here and its unit count is invalid: 1.
   assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
                  ? 3'd1 : hdr_q.units;
   // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.
-  assign next = !barrier_q && !ends_q && !total_bad && !opens_key && wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
+  assign next = !barrier_q && !ends_q && !total_bad && !opens_key &&
+                wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
   logic [2:0] unused_items;
   stream_fifo #(.Width(ItemW), .Depth(4)) u_items (
     .clk_i, .rst_ni, .valid_i(item_put), .ready_o(item_ready), .data_i(item_in),
@@ -277,9 +294,11 @@ module qp_parse #(
         else if (hdr_q.units > 3'd1)                state_d = StMore;
         else                                        state_d = StScan;
       end
-      StWait: if ((!fetch_left_q || fetch_ready_i) && (!finish_left_q || finish_ready_i)) state_d = StIdle;
+      StWait: if ((!fetch_left_q || fetch_ready_i) && (!finish_left_q || finish_ready_i))
+                state_d = StIdle;
       StMore: state_d = StScan;
-      StScan: if (scan_go && beat_done) state_d = scan_last ? StEnd : unit_q < hdr_q.units ? StMore : StScan;
+      StScan: if (scan_go && beat_done)
+                state_d = scan_last ? StEnd : unit_q < hdr_q.units ? StMore : StScan;
       StEnd: begin
         if (go_on)         state_d = StFirst;
         else if (end_done) state_d = take ? (go_barrier_i ? StEnd : StFirst) : StIdle;
@@ -290,7 +309,8 @@ module qp_parse #(
 
   // The unit for StMore, requested one cycle before.
   logic more_read;
-  assign more_read    = (state_q == StJudge && state_d == StMore) || (state_q == StScan && state_d == StMore);
+  assign more_read    = (state_q == StJudge && state_d == StMore) ||
+                        (state_q == StScan && state_d == StMore);
   logic [15:0] head_next;
   assign head_next    = head_q + 16'(hdr_q.units);
   assign unit_re_o    = take || go_on || more_read;
@@ -317,9 +337,12 @@ module qp_parse #(
 
   always_ff @(posedge clk_i) begin
     if (take) begin
-      {barrier_q, qpn_q, head_q, have_q, avail_q} <= {go_barrier_i, go_qpn_i, go_head_i, go_have_i, go_avail_i};
-      {fetch_failed_q, tail_q, issued_q}          <= {go_fail_i, go_tail_i, go_issued_i};
-      {reads_q, pending_q, fin_q, ord_q, pd_q}    <= {go_reads_i, go_pending_i, go_fin_i, go_ord_i, go_pd_i};
+      {barrier_q, qpn_q, head_q, have_q, avail_q}
+                        <= {go_barrier_i, go_qpn_i, go_head_i, go_have_i, go_avail_i};
+      {fetch_failed_q, tail_q, issued_q}
+                        <= {go_fail_i, go_tail_i, go_issued_i};
+      {reads_q, pending_q, fin_q, ord_q, pd_q}
+                        <= {go_reads_i, go_pending_i, go_fin_i, go_ord_i, go_pd_i};
       persist_q         <= go_persist_i;
       privileged_q      <= go_privileged_i;
       after_key_q       <= go_after_key_i;

@@ -135,13 +135,16 @@ module qp_pick #(
   logic [4:0]       freed_ram;
 
   ram_1r1w #(.Width(StW), .Depth(rnic_pkg::NumQps)) u_st (
-    .clk_i, .rst_ni, .we_i(clear_busy_i || st_we_i), .waddr_i(clear_busy_i ? clear_addr_i : st_qpn_i),
-    .wdata_i(clear_busy_i ? '0 : {st_run_i, st_flush_i, st_watch_i, st_fin_i, st_ord_i, st_persist_i, st_privileged_i, st_pd_i}),
+    .clk_i, .rst_ni, .we_i(clear_busy_i || st_we_i),
+    .waddr_i(clear_busy_i ? clear_addr_i : st_qpn_i),
+    .wdata_i(clear_busy_i ? '0 : {st_run_i, st_flush_i, st_watch_i, st_fin_i, st_ord_i,
+                                  st_persist_i, st_privileged_i, st_pd_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(st_ram)
   );
   ram_1r1w #(.Width(HeadW), .Depth(rnic_pkg::NumQps)) u_head (
     .clk_i, .rst_ni, .we_i(head_we_i), .waddr_i(head_qpn_i),
-    .wdata_i({head_index_i, head_tail_i, head_issued_i, head_reads_i, head_failed_i, head_after_key_i}),
+    .wdata_i({head_index_i, head_tail_i, head_issued_i, head_reads_i, head_failed_i,
+              head_after_key_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(head_ram)
   );
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_prod (
@@ -149,11 +152,13 @@ module qp_pick #(
     .re_i(take), .raddr_i(qpn_i), .rdata_o(prod_ram)
   );
   ram_1r1w #(.Width(34), .Depth(rnic_pkg::NumQps)) u_arr (
-    .clk_i, .rst_ni, .we_i(arr_we_i), .waddr_i(arr_qpn_i), .wdata_i({arr_fail_i, arr_full_i, arr_asked_i, arr_index_i}),
+    .clk_i, .rst_ni, .we_i(arr_we_i), .waddr_i(arr_qpn_i),
+    .wdata_i({arr_fail_i, arr_full_i, arr_asked_i, arr_index_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(arr_ram)
   );
   ram_1r1w #(.Width(RetW), .Depth(rnic_pkg::NumQps)) u_ret (
-    .clk_i, .rst_ni, .we_i(ret_we_i), .waddr_i(ret_qpn_i), .wdata_i({ret_sq_i, ret_head_i, ret_reads_i}),
+    .clk_i, .rst_ni, .we_i(ret_we_i), .waddr_i(ret_qpn_i),
+    .wdata_i({ret_sq_i, ret_head_i, ret_reads_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(ret_ram)
   );
   ram_1r1w #(.Width(5), .Depth(rnic_pkg::NumQps)) u_freed (
@@ -173,7 +178,8 @@ module qp_pick #(
   end
 
   // Stage 2: decide.
-  logic            run, flush, watch, fin, persist, privileged, failed, after_key, fetch_full, fetch_failed;
+  logic            run, flush, watch, fin, persist, privileged, failed, after_key,
+                   fetch_full, fetch_failed;
   logic [5:0]      ord;
   logic [15:0]     pd, head, arrived, asked, ret_sq, have, avail, claimed;
   logic [WinW-1:0] tail, ret_head, used;
@@ -203,7 +209,8 @@ module qp_pick #(
   assign want_more   = run && !failed && prod_ram != asked && !fetch_full && !fetch_failed;
 
   assign do_go     = s_barrier_q || (active && (have != '0 || fetch_failed));
-  assign do_fetch  = !s_barrier_q && want_more && claimed <= 16'(rnic_pkg::SqPrefetch - rnic_pkg::SqPrefetch / 4);
+  assign do_fetch  = !s_barrier_q && want_more &&
+                     claimed <= 16'(rnic_pkg::SqPrefetch - rnic_pkg::SqPrefetch / 4);
   assign do_empty  = !s_barrier_q && watch && ret_sq == prod_ram;
   assign do_flush  = !s_barrier_q && flush;
   assign do_finish = !do_go;
@@ -212,20 +219,24 @@ module qp_pick #(
   logic [1:0] fetches, flushes;   // not taken yet; a stalled stream does not show that it holds one
   logic       barrier_waits;
   assign barrier_waits = s_barrier_q && (fetches != '0 || flushes != '0);
-  assign fire = s_valid_q && !barrier_waits && (!do_go || go_ready) && (!do_fetch || fetch_ready) && (!do_empty || empty_ready) &&
+  assign fire = s_valid_q && !barrier_waits &&
+                (!do_go || go_ready) && (!do_fetch || fetch_ready) && (!do_empty || empty_ready) &&
                 (!do_flush || flush_ready) && (!do_finish || finish_ready);
   assign s_ready = !s_valid_q || fire;
 
   logic [GoW-1:0] go_in, go_out;
   logic [1:0]     unused_go;
-  assign go_in = {s_barrier_q, s_qpn_q, head, have[6:0], avail > 16'd127 ? 7'd127 : avail[6:0], wqes,
-                  fetch_failed, tail, issued, reads, reads - ret_reads, fin, ord, persist, privileged, after_key, pd};
+  assign go_in = {s_barrier_q, s_qpn_q, head, have[6:0], avail > 16'd127 ? 7'd127 : avail[6:0],
+                  wqes, fetch_failed, tail, issued, reads,
+                  reads - ret_reads, fin, ord, persist, privileged, after_key, pd};
   stream_fifo #(.Width(GoW), .Depth(2)) u_go (
     .clk_i, .rst_ni, .valid_i(fire && do_go), .ready_o(go_ready), .data_i(go_in),
     .valid_o(go_valid_o), .ready_i(go_ready_i), .data_o(go_out), .count_o(unused_go)
   );
-  assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o, go_wqes_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
-          go_pending_o, go_fin_o, go_ord_o, go_persist_o, go_privileged_o, go_after_key_o, go_pd_o} = go_out;
+  assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o,
+          go_wqes_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
+          go_pending_o, go_fin_o, go_ord_o, go_persist_o, go_privileged_o, go_after_key_o,
+          go_pd_o} = go_out;
 
   stream_fifo #(.Width(QpnW), .Depth(2)) u_fetch (
     .clk_i, .rst_ni, .valid_i(fire && do_fetch), .ready_o(fetch_ready), .data_i(s_qpn_q),
@@ -245,8 +256,10 @@ module qp_pick #(
   );
 
   `RNIC_ASSERT(VisitFits_A, !(s_valid_q && !s_barrier_q && do_go) ||
-                            (wqes != '0 && wqes <= slots && 32'(used) + 32'(wqes) <= rnic_pkg::SqWindow))
+                            (wqes != '0 && wqes <= slots &&
+                             32'(used) + 32'(wqes) <= rnic_pkg::SqWindow))
   `RNIC_ASSERT(WindowInRange_A, !(s_valid_q && !s_barrier_q && run) ||
                                 tail - ret_head <= WinW'(rnic_pkg::SqWindow))
-  `RNIC_ASSERT(BufferInRange_A, !(s_valid_q && !s_barrier_q && run && !failed) || have <= 16'(rnic_pkg::SqPrefetch))
+  `RNIC_ASSERT(BufferInRange_A, !(s_valid_q && !s_barrier_q && run && !failed) ||
+                                have <= 16'(rnic_pkg::SqPrefetch))
 endmodule

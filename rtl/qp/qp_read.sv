@@ -68,7 +68,8 @@ module qp_read #(
 
   stream_fifo #(.Width(EntryW), .Depth(Depth), .Reserved(1'b1)) u_entries (
     .clk_i, .rst_ni,
-    .valid_i(put_valid_i), .ready_o(put_ready_o), .data_i({put_barrier_i, put_qpn_i, put_first_i, put_count_i}),
+    .valid_i(put_valid_i), .ready_o(put_ready_o),
+    .data_i({put_barrier_i, put_qpn_i, put_first_i, put_count_i}),
     .valid_o(entry_valid), .ready_i(done_valid_o && done_ready_i), .data_o(entry), .count_o
   );
   assign {barrier, qpn, first, count} = entry;
@@ -114,6 +115,8 @@ module qp_read #(
     end
   end
 
-  `RNIC_ASSERT(AsManyBeats_A, !(beat_taken && beat_i.last && !fail_q) || at_q == first + 16'(count) - 16'd1)
-  `RNIC_STREAM_STABLE(DoneStable_A, done_valid_o, done_ready_i, {done_barrier_o, done_qpn_o, done_end_o, done_fail_o})
+  `RNIC_ASSERT(AsManyBeats_A, !(beat_taken && beat_i.last && !fail_q) ||
+                              at_q == first + 16'(count) - 16'd1)
+  `RNIC_STREAM_STABLE(DoneStable_A, done_valid_o, done_ready_i,
+                      {done_barrier_o, done_qpn_o, done_end_o, done_fail_o})
 endmodule

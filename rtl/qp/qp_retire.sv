@@ -143,9 +143,10 @@ module qp_retire #(
   assign op_rx    = {rx_done_i.kind == iwarp_pkg::DelRead ? OpRead : OpRecv,
                      rx_done_i.qpn[QpnW-1:0], rx_done_i.slot[SlotW-1:0], rx_done_i.status,
                      rx_done_i.index, rx_done_i.byte_len, rx_done_i.solicited,
-                     rx_done_i.kind == iwarp_pkg::DelInvalidate, rx_done_i.kind == iwarp_pkg::DelImmediate, rx_done_i.immediate};
-  assign op_res   = {OpRead, res_done_i.qpn[QpnW-1:0], res_done_i.slot[SlotW-1:0], iwarp_pkg::WcSuccess, 16'd0, 32'd0,
-                     67'd0};
+                     rx_done_i.kind == iwarp_pkg::DelInvalidate,
+                     rx_done_i.kind == iwarp_pkg::DelImmediate, rx_done_i.immediate};
+  assign op_res   = {OpRead, res_done_i.qpn[QpnW-1:0], res_done_i.slot[SlotW-1:0],
+                     iwarp_pkg::WcSuccess, 16'd0, 32'd0, 67'd0};
   assign op_fail  = {OpOwn, fail_qpn_i, fail_slot_i, fail_status_i, 16'd0, 32'd0, 67'd0};
   assign op_flush = {OpFlush, flush_qpn_i, {SlotW{1'b0}}, 8'd0, 16'd0, 32'd0, 67'd0};
   assign op_req   = {req_kind, req_qpn_i, req_slot_i, req_status_i, 16'd0, 32'd0, 67'd0};
@@ -153,8 +154,10 @@ module qp_retire #(
 
   stream_arb #(.Width(OpW), .N(6)) u_arb (
     .clk_i, .rst_ni,
-    .valid_i({req_valid_i, flush_valid_i, fail_valid_i, res_done_valid_i, rx_done_valid_i, wr_done_valid_i}),
-    .ready_o({req_ready_o, flush_ready_o, fail_ready_o, res_done_ready_o, rx_done_ready_o, wr_done_ready_o}),
+    .valid_i({req_valid_i, flush_valid_i, fail_valid_i,
+              res_done_valid_i, rx_done_valid_i, wr_done_valid_i}),
+    .ready_o({req_ready_o, flush_ready_o, fail_ready_o,
+              res_done_ready_o, rx_done_ready_o, wr_done_ready_o}),
     .data_i({op_req, op_flush, op_fail, op_res, op_rx, op_wr}),
     .valid_o(arb_valid), .ready_i(arb_ready), .data_o(op_arb), .index_o(unused_index)
   );
@@ -232,7 +235,8 @@ module qp_retire #(
     .re_i(start), .raddr_i(start_qpn), .rdata_o(ctx_ram)
   );
   ram_1r1w #(.Width(33), .Depth(rnic_pkg::NumQps)) u_cqs (
-    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_has_srq_i, init_send_cq_i, init_recv_cq_i}),
+    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i),
+    .wdata_i({init_has_srq_i, init_send_cq_i, init_recv_cq_i}),
     .re_i(start), .raddr_i(start_qpn), .rdata_o(cq_ram)
   );
   // Above 1024 words a read takes 2 cycles: the RAM's output and s2_win_q.
@@ -280,14 +284,16 @@ module qp_retire #(
   logic [63:0]      imm;
   logic             put_own, put_flush_sq, put_recv, put_flush_rq;
 
-  assign {kind, s2_qpn, unused_slot, status, index, byte_len, solicited, has_inv, has_imm, imm} = s2_op_q;
+  assign {kind, s2_qpn, unused_slot, status, index, byte_len, solicited,
+          has_inv, has_imm, imm} = s2_op_q;
   assign {win_after, win_opcode, win_signaled, win_length} = s2_win_q;
 
   qp_retire_step u_step (
     .kind_i(kind), .pass_i(s2_pass_q), .slot_i(s2_slot_q), .next_slot_i(s2_next_q),
     .status_i(status), .index_i(index), .ctx_i(s2_ctx_q), .win_after_i(win_after),
     .win_signaled_i(win_signaled), .tail_i(s2_tail_q[WinW+6:7]),
-    .prod_sq_i(s2_prod_sq_q), .prod_rq_i(s2_prod_rq_q), .has_srq_i(s2_has_srq_q), .ctx_o(ctx_new), .ended_o(ended),
+    .prod_sq_i(s2_prod_sq_q), .prod_rq_i(s2_prod_rq_q),
+    .has_srq_i(s2_has_srq_q), .ctx_o(ctx_new), .ended_o(ended),
     .put_own_o(put_own), .put_flush_sq_o(put_flush_sq), .put_recv_o(put_recv),
     .put_flush_rq_o(put_flush_rq), .put_index_o(put_index), .put_status_o(put_status),
     .next_o(next), .more_o(more), .more_pass_o(more_pass), .more_slot_o(more_slot)
@@ -359,7 +365,8 @@ module qp_retire #(
 
   `RNIC_ASSERT(KindKnown_A, !(rx_done_valid_i && rx_done_ready_o) ||
                             rx_done_i.kind == iwarp_pkg::DelRead ||
-                            rx_done_i.kind == iwarp_pkg::DelRecv || rx_done_i.kind == iwarp_pkg::DelImmediate ||
+                            rx_done_i.kind == iwarp_pkg::DelRecv ||
+                            rx_done_i.kind == iwarp_pkg::DelImmediate ||
                             rx_done_i.kind == iwarp_pkg::DelInvalidate)
   // ddp reports receives in the order in which it took them, and reports none after its first
   // error. Those of an SRQ have tags.

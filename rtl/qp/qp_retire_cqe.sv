@@ -45,7 +45,8 @@ module qp_retire_cqe #(
   iwarp_pkg::rx_done_t bits;   // to assign an enum from bits: as a member of a struct
 
   assign bits        = {{(iwarp_pkg::RxDoneWidth - 72){1'b0}}, status_i, 64'd0};
-  assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len, bits.solicited, bits.immediate};
+  assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len,
+                         bits.solicited, bits.immediate};
   assign is_recv     = put_recv_i || put_flush_rq_i;
   assign put         = put_own_i || put_flush_sq_i || is_recv;
 

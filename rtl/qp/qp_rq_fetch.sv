@@ -119,7 +119,8 @@ module qp_rq_fetch #(
   qp_sched #(.Sources(4)) u_list (
     .clk_i, .rst_ni, .clear_busy_i, .clear_addr_i,
     .op_valid_i({fin_valid_q, again_valid, refill_valid, kick_valid_i}), .op_ready_o(list_ready),
-    .op_finish_i(4'b1000), .op_requeue_i(4'b0000), .op_qpn_i({fin_qpn_q, again_qpn, refill_qpn, kick_qpn_i}),
+    .op_finish_i(4'b1000), .op_requeue_i(4'b0000),
+    .op_qpn_i({fin_qpn_q, again_qpn, refill_qpn, kick_qpn_i}),
     .qpn_valid_o(list_valid), .qpn_ready_i(list_go), .qpn_o(list_qpn)
   );
   assign kick_ready_o = list_ready[0];
@@ -145,7 +146,8 @@ module qp_rq_fetch #(
   assign rq_take_req_ready_o = 32'(take_count) < rnic_pkg::FifoDepth;
   assign map_go              = rq_take_req_valid_i && rq_take_req_ready_o;
   ram_1r1w #(.Width(1 + QpnW), .Depth(rnic_pkg::NumQps)) u_map (
-    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_has_srq_i, init_has_srq_i ? init_srq_i : init_qpn_i}),
+    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i),
+    .wdata_i({init_has_srq_i, init_has_srq_i ? init_srq_i : init_qpn_i}),
     .re_i(map_go), .raddr_i(rq_take_req_i.qpn[QpnW-1:0]), .rdata_o(map_ram)
   );
   always_ff @(posedge clk_i) begin
@@ -168,12 +170,14 @@ module qp_rq_fetch #(
     TkFailed   // the read has failed
   } take_e;
   take_e           tk_d, tk_q;
-  logic            take_valid, take_begin, take_done, take_we, tk_hit_q, v_retry, v_empty, v_wait, woken, take_fails;
+  logic            take_valid, take_begin, take_done, take_we, tk_hit_q,
+                   v_retry, v_empty, v_wait, woken, take_fails;
   logic            take_shared, take_room;
   logic [QpnW-1:0] take_qpn, take_row;
   stream_fifo #(.Width(1 + 2 * QpnW), .Depth(TakeDepth), .Reserved(1'b1)) u_takes (
     .clk_i, .rst_ni, .valid_i(map_valid_q), .ready_o(take_room), .data_i({map_qpn_q, map_ram}),
-    .valid_o(take_valid), .ready_i(take_done), .data_o({take_qpn, take_shared, take_row}), .count_o(take_count)
+    .valid_o(take_valid), .ready_i(take_done), .data_o({take_qpn, take_shared, take_row}),
+    .count_o(take_count)
   );
 
   logic        we;
@@ -181,7 +185,8 @@ module qp_rq_fetch #(
   logic        on_d, drop_d;
   logic [2:0]  reads_d;
   logic [15:0] asked_d, arrived_d, taken_d;
-  logic [15:0] tk_taken_ram, tk_arrived_ram, tk_asked_ram, tk_prod_ram, tk_taken_q, tk_announced_q, tk_claimed_q;
+  logic [15:0] tk_taken_ram, tk_arrived_ram, tk_asked_ram, tk_prod_ram,
+               tk_taken_q, tk_announced_q, tk_claimed_q;
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_tk_taken (
     .clk_i, .rst_ni, .we_i(taken_we_o), .waddr_i(taken_row_o), .wdata_i(taken_d),
     .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_taken_ram)
@@ -201,7 +206,8 @@ module qp_rq_fetch #(
   assign set_ready_o = tk_q != TkLook && tk_q != TkGive;
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_limit (
     .clk_i, .rst_ni, .we_i(init || reached || (set_valid_i && set_ready_o)),
-    .waddr_i(init ? init_qpn_i : reached ? take_row : set_row_i), .wdata_i(init || reached ? '0 : set_limit_i),
+    .waddr_i(init ? init_qpn_i : reached ? take_row : set_row_i),
+    .wdata_i(init || reached ? '0 : set_limit_i),
     .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_limit_ram)
   );
   assign reached = tk_q == TkGive && tk_hit_q && tk_posted_q <= tk_limit_q;
@@ -218,7 +224,8 @@ module qp_rq_fetch #(
 
   logic rsp_room, tk_kick_ready, miss_go, tk_due;
   assign tk_due     = batch_due(tk_announced_q, tk_claimed_q - 16'd1);
-  assign take_begin = tk_q == TkRead && take_valid && rsp_room && tk_kick_ready && limit_room && !set_valid_i && !clear_busy_i;
+  assign take_begin = tk_q == TkRead && take_valid && rsp_room && tk_kick_ready && limit_room &&
+                      !set_valid_i && !clear_busy_i;
   assign take_we    = (tk_q == TkGive && tk_hit_q) || (tk_q == TkFailed && !take_shared);
   assign taken_we_o    = take_we || init;
   assign taken_row_o   = init ? init_qpn_i : take_row;
@@ -232,13 +239,16 @@ module qp_rq_fetch #(
       TkLook:    tk_d = TkGive;
       TkGive:    tk_d = tk_hit_q ? TkRead : TkMiss;
       TkMiss:    if (miss_go) tk_d = TkVerdict;
-      TkVerdict: if (v_retry) tk_d = TkRead; else if (v_empty) tk_d = TkEmpty; else if (v_wait) tk_d = TkWait;
+      TkVerdict: if (v_retry)      tk_d = TkRead;
+                 else if (v_empty) tk_d = TkEmpty;
+                 else if (v_wait)  tk_d = TkWait;
       TkWait:    if (take_fails) tk_d = TkFailed; else if (woken) tk_d = TkRead;
       default:   tk_d = TkRead;
     endcase
   end
   stream_reg #(.Width(QpnW)) u_refill (
-    .clk_i, .rst_ni, .valid_i(tk_q == TkGive && tk_hit_q && tk_due), .ready_o(tk_kick_ready), .data_i(take_row),
+    .clk_i, .rst_ni,
+    .valid_i(tk_q == TkGive && tk_hit_q && tk_due), .ready_o(tk_kick_ready), .data_i(take_row),
     .valid_o(refill_valid), .ready_i(refill_ready), .data_o(refill_qpn)
   );
   always_ff @(posedge clk_i) begin
@@ -278,7 +288,8 @@ module qp_rq_fetch #(
   end
   always_ff @(posedge clk_i) begin
     bw_addr_q <= bw_addr;
-    bw_data_q <= {wqe_in.num_sge > rnic_pkg::MaxRecvSge || {wqe_in.reserved0, wqe_in.reserved1, wqe_in.reserved2} != '0,
+    bw_data_q <= {wqe_in.num_sge > rnic_pkg::MaxRecvSge ||
+                  {wqe_in.reserved0, wqe_in.reserved1, wqe_in.reserved2} != '0,
                   wqe_in.tag, wqe_in.num_sge[1:0],
                   wqe_in.sge0.address, wqe_in.sge0.length, wqe_in.sge0.lkey,
                   wqe_in.sge1.address, wqe_in.sge1.length, wqe_in.sge1.lkey,
@@ -311,14 +322,17 @@ module qp_rq_fetch #(
     if (tk_q == TkFailed) b1_result_q <= iwarp_pkg::RqtFailed;
     {b1_qpn_q, b1_shared_q, b1_index_q, b1_limit_q} <= {take_qpn, take_shared, tk_taken_q, reached};
     b2_result_q <= b1_result_q;
-    {b2_qpn_q, b2_shared_q, b2_index_q, b2_limit_q} <= {b1_qpn_q, b1_shared_q, b1_index_q, b1_limit_q};
+    {b2_qpn_q, b2_shared_q, b2_index_q, b2_limit_q}
+               <= {b1_qpn_q, b1_shared_q, b1_index_q, b1_limit_q};
     wqe_q      <= wqe_ram;
   end
   assign rsp_room = 32'(rsp_count) <= 1;
   stream_fifo #(.Width(iwarp_pkg::RqTakeRspWidth), .Depth(Inside + 1), .Reserved(1'b1)) u_rsp (
     .clk_i, .rst_ni, .valid_i(b2_valid_q), .ready_o(rsp_ready),
-    .data_i({rsp_result, b2_shared_q, rsp_index, rsp_result == iwarp_pkg::RqtOk ? wqe_q[SgesW-1:0] : SgesW'(0)}),
-    .valid_o(rq_take_rsp_valid_o), .ready_i(rq_take_rsp_ready_i), .data_o(rq_take_rsp_o), .count_o(rsp_count)
+    .data_i({rsp_result, b2_shared_q, rsp_index,
+             rsp_result == iwarp_pkg::RqtOk ? wqe_q[SgesW-1:0] : SgesW'(0)}),
+    .valid_o(rq_take_rsp_valid_o), .ready_i(rq_take_rsp_ready_i), .data_o(rq_take_rsp_o),
+    .count_o(rsp_count)
   );
 
   // --- S0: choose an operation of a QP that is not inside, and read its state
@@ -334,15 +348,20 @@ module qp_rq_fetch #(
   logic [UsedW-1:0] used_q;
   logic [$clog2(OutDepth+1)-1:0] out_count, again_count;
 
-  assign in_done = (one_valid_q && one_qpn_q == done_qpn) || (two_valid_q && two_qpn_q == done_qpn) ||
+  assign in_done = (one_valid_q && one_qpn_q == done_qpn) ||
+                   (two_valid_q && two_qpn_q == done_qpn) ||
                    (three_valid_q && three_qpn_q == done_qpn);
-  assign in_stop = (one_valid_q && one_qpn_q == stop_qpn_i) || (two_valid_q && two_qpn_q == stop_qpn_i) ||
+  assign in_stop = (one_valid_q && one_qpn_q == stop_qpn_i) ||
+                   (two_valid_q && two_qpn_q == stop_qpn_i) ||
                    (three_valid_q && three_qpn_q == stop_qpn_i);
-  assign in_miss = (one_valid_q && one_qpn_q == take_row) || (two_valid_q && two_qpn_q == take_row) ||
+  assign in_miss = (one_valid_q && one_qpn_q == take_row) ||
+                   (two_valid_q && two_qpn_q == take_row) ||
                    (three_valid_q && three_qpn_q == take_row);
-  assign in_list = (one_valid_q && one_qpn_q == list_qpn) || (two_valid_q && two_qpn_q == list_qpn) ||
+  assign in_list = (one_valid_q && one_qpn_q == list_qpn) ||
+                   (two_valid_q && two_qpn_q == list_qpn) ||
                    (three_valid_q && three_qpn_q == list_qpn);
-  assign in_init = (one_valid_q && one_qpn_q == init_qpn_i) || (two_valid_q && two_qpn_q == init_qpn_i);
+  assign in_init = (one_valid_q && one_qpn_q == init_qpn_i) ||
+                   (two_valid_q && two_qpn_q == init_qpn_i);
 
   assign has_entry  = used_q != UsedW'(ReadDepth);
   assign read_room  = 32'(out_count) <= OutDepth - Inside - 1;
@@ -351,8 +370,8 @@ module qp_rq_fetch #(
   assign done_go = done_valid && !done_barrier && !in_done && again_room && !clear_busy_i;
   assign stop_go = stop_valid_i && !in_stop && has_entry && !done_go && !clear_busy_i;
   assign miss_go = tk_q == TkMiss && !in_miss && has_entry && read_room && !done_go && !stop_go;
-  assign list_go = list_valid && !fin_valid_q && !init_valid_i && !in_list && has_entry && read_room && !done_go && !stop_go &&
-                   !miss_go && !clear_busy_i;
+  assign list_go = list_valid && !fin_valid_q && !init_valid_i && !in_list && has_entry &&
+                   read_room && !done_go && !stop_go && !miss_go && !clear_busy_i;
   assign go      = done_go || stop_go || miss_go || list_go;
 
   assign init         = init_valid_i && init_ready_o;
@@ -399,7 +418,8 @@ module qp_rq_fetch #(
   );
 
   // --- S1: distances
-  logic [15:0] one_end_q, two_end_q, three_end_q, mask, asked, announced_q, claimed_q, offset_q, toend_q;
+  logic [15:0] one_end_q, two_end_q, three_end_q,
+               mask, asked, announced_q, claimed_q, offset_q, toend_q;
   logic        one_fail_q, two_fail_q, three_fail_q, here_q, on_q, drop_q;
   logic [2:0]  reads_q;
   logic [15:0] asked_q, arrived_q;
@@ -425,13 +445,15 @@ module qp_rq_fetch #(
   end
 
   // --- S3: act
-  logic        three_on_q, three_drop_q, three_due_q, three_here_q, none_q, acts_q, sends, takes_wait;
+  logic        three_on_q, three_drop_q, three_due_q, three_here_q,
+               none_q, acts_q, sends, takes_wait;
   logic [2:0]  three_reads_q;
   logic [6:0]  count_q;
   logic [15:0] three_asked_q, three_arrived_q, three_offset_q;
   logic [63:0] three_base_q;
   assign sends      = three_valid_q && (three_op_q == OpList || three_op_q == OpMiss) && acts_q;
-  assign takes_wait = three_valid_q && three_op_q == OpDone && tk_q == TkWait && three_qpn_q == take_row;
+  assign takes_wait = three_valid_q && three_op_q == OpDone && tk_q == TkWait &&
+                      three_qpn_q == take_row;
   assign take_fails = takes_wait && three_fail_q && !three_drop_q;
   assign woken      = takes_wait;
   assign v_retry    = three_valid_q && three_op_q == OpMiss && three_here_q;
@@ -468,7 +490,8 @@ module qp_rq_fetch #(
 
   // A done after which a batch is due enqueues its QP on the list.
   logic again_put, again_take;
-  assign again_put = three_valid_q && three_op_q == OpDone && !three_fail_q && !three_drop_q && three_due_q;
+  assign again_put = three_valid_q && three_op_q == OpDone && !three_fail_q && !three_drop_q &&
+                     three_due_q;
   stream_fifo #(.Width(QpnW), .Depth(OutDepth), .Reserved(1'b1)) u_again (
     .clk_i, .rst_ni, .valid_i(again_put), .ready_o(again_take), .data_i(three_qpn_q),
     .valid_o(again_valid), .ready_i(again_ready), .data_o(again_qpn), .count_o(again_count)
@@ -486,19 +509,26 @@ module qp_rq_fetch #(
   end
 
   always_ff @(posedge clk_i) begin
-    {one_op_q, one_qpn_q, one_end_q, one_fail_q}         <= {op, qpn, done_end, done_fail};
-    {two_op_q, two_qpn_q, two_end_q, two_fail_q}         <= {one_op_q, one_qpn_q, one_end_q, one_fail_q};
-    {three_op_q, three_qpn_q, three_end_q, three_fail_q} <= {two_op_q, two_qpn_q, two_end_q, two_fail_q};
-    {on_q, drop_q, reads_q, asked_q, arrived_q}          <= state_ram;
+    {one_op_q, one_qpn_q, one_end_q, one_fail_q}
+                <= {op, qpn, done_end, done_fail};
+    {two_op_q, two_qpn_q, two_end_q, two_fail_q}
+                <= {one_op_q, one_qpn_q, one_end_q, one_fail_q};
+    {three_op_q, three_qpn_q, three_end_q, three_fail_q}
+                <= {two_op_q, two_qpn_q, two_end_q, two_fail_q};
+    {on_q, drop_q, reads_q, asked_q, arrived_q}
+                <= state_ram;
     announced_q <= prod_ram - asked;
     claimed_q   <= asked - taken_ram;
     here_q      <= state_ram[15:0] != taken_ram;
     offset_q    <= asked & mask;
     toend_q     <= mask + 16'd1 - (asked & mask);
     base_q      <= cfg_ram[63:0];
-    {three_on_q, three_drop_q, three_reads_q, three_asked_q, three_arrived_q} <= {on_q, drop_q, reads_q, asked_q, arrived_q};
-    {three_offset_q, three_base_q, three_due_q, three_here_q}                 <= {offset_q, base_q, due, here_q};
-    {none_q, acts_q, count_q}                                                 <= {none_d, acts_d, count16[6:0]};
+    {three_on_q, three_drop_q, three_reads_q, three_asked_q, three_arrived_q}
+                <= {on_q, drop_q, reads_q, asked_q, arrived_q};
+    {three_offset_q, three_base_q, three_due_q, three_here_q}
+                <= {offset_q, base_q, due, here_q};
+    {none_q, acts_q, count_q}
+                <= {none_d, acts_d, count16[6:0]};
   end
 
   // --- reads to host_if
@@ -508,20 +538,23 @@ module qp_rq_fetch #(
   assign rd_req.length  = {count_q, 6'd0};
   stream_fifo #(.Width(iwarp_pkg::RqRdReqWidth), .Depth(OutDepth), .Reserved(1'b1)) u_out (
     .clk_i, .rst_ni, .valid_i(sends), .ready_o(out_ready), .data_i(rd_req),
-    .valid_o(rq_rd_req_valid_o), .ready_i(rq_rd_req_ready_i), .data_o(rq_rd_req_o), .count_o(out_count)
+    .valid_o(rq_rd_req_valid_o), .ready_i(rq_rd_req_ready_i), .data_o(rq_rd_req_o),
+    .count_o(out_count)
   );
   assign put_valid = sends || (three_valid_q && three_op_q == OpStop);
   iwarp_pkg::rd_hdr_t rd_hdr;
   assign rd_hdr = rq_rd_hdr_i;
   qp_read #(.Depth(ReadDepth)) u_read (
     .clk_i, .rst_ni,
-    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(three_op_q == OpStop), .put_qpn_i(three_qpn_q),
+    .put_valid_i(put_valid), .put_ready_o(put_ready),
+    .put_barrier_i(three_op_q == OpStop), .put_qpn_i(three_qpn_q),
     .put_first_i(three_asked_q), .put_count_i(count_q), .count_o(),
     .hdr_valid_i(rq_rd_hdr_valid_i), .hdr_ready_o(rq_rd_hdr_ready_o), .hdr_i(rd_hdr),
     .beat_valid_i(rq_rd_valid_i), .beat_ready_o(rq_rd_ready_o), .beat_i(rq_rd_i),
-    .buf_valid_o(rbuf_valid), .buf_ready_i(1'b1), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index), .buf_data_o(rbuf_data),
-    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier), .done_qpn_o(done_qpn),
-    .done_end_o(done_end), .done_fail_o(done_fail)
+    .buf_valid_o(rbuf_valid), .buf_ready_i(1'b1), .buf_qpn_o(rbuf_qpn),
+    .buf_index_o(rbuf_index), .buf_data_o(rbuf_data),
+    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier),
+    .done_qpn_o(done_qpn), .done_end_o(done_end), .done_fail_o(done_fail)
   );
   assign unused_bits = ^{rq_take_req_i, count16[15:7], rbuf_index};
 

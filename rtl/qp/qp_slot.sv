@@ -86,6 +86,8 @@ module qp_slot #(
   end
 
   `RNIC_ASSERT(QpnInRange_A, !take || 32'(sq_slot_free_i.qpn) < rnic_pkg::NumQps)
-  `RNIC_ASSERT(SlotIsHeld_A, !busy_q || (issued_ram != freed_ram && 5'(issued_ram - freed_ram) <= 5'(rnic_pkg::SqSlots)))
+  `RNIC_ASSERT(SlotIsHeld_A, !busy_q ||
+                             (issued_ram != freed_ram &&
+                              5'(issued_ram - freed_ram) <= 5'(rnic_pkg::SqSlots)))
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 endmodule

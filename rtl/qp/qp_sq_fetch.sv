@@ -154,7 +154,8 @@ module qp_sq_fetch #(
   logic [QpnW-1:0]     req_qpn;
   logic [ReqCountW-1:0] unused_reqs;
   stream_fifo #(.Width(QpnW + 1), .Depth(ReqDepth)) u_reqs (
-    .clk_i, .rst_ni, .valid_i(req_valid_i), .ready_o(req_ready_o), .data_i({req_barrier_i, req_qpn_i}),
+    .clk_i, .rst_ni,
+    .valid_i(req_valid_i), .ready_o(req_ready_o), .data_i({req_barrier_i, req_qpn_i}),
     .valid_o(req_valid), .ready_i(req_ready), .data_o({req_barrier, req_qpn}), .count_o(unused_reqs)
   );
 
@@ -198,7 +199,8 @@ module qp_sq_fetch #(
   assign barrier_done_o = pick_done && done_barrier && !busy;
 
   ram_1r1w #(.Width(36), .Depth(rnic_pkg::NumQps)) u_state (
-    .clk_i, .rst_ni, .we_i(we), .waddr_i(arr_qpn_o), .wdata_i({fail_d, reads_d, asked_d, arrived_d}),
+    .clk_i, .rst_ni, .we_i(we), .waddr_i(arr_qpn_o),
+    .wdata_i({fail_d, reads_d, asked_d, arrived_d}),
     .re_i(start), .raddr_i(qpn_d), .rdata_o(state_ram)
   );
   ram_1r1w #(.Width(68), .Depth(rnic_pkg::NumQps)) u_cfg (
@@ -308,14 +310,15 @@ module qp_sq_fetch #(
   assign rd_hdr = sq_rd_hdr_i;
   qp_read #(.Depth(ReqDepth)) u_read (
     .clk_i, .rst_ni,
-    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(put_barrier), .put_qpn_i(s3_qpn_q),
+    .put_valid_i(put_valid), .put_ready_o(put_ready),
+    .put_barrier_i(put_barrier), .put_qpn_i(s3_qpn_q),
     .put_first_i(s3_asked_q), .put_count_i(count_q), .count_o(entries),
     .hdr_valid_i(sq_rd_hdr_valid_i), .hdr_ready_o(sq_rd_hdr_ready_o), .hdr_i(rd_hdr),
     .beat_valid_i(sq_rd_valid_i), .beat_ready_o(sq_rd_ready_o), .beat_i(sq_rd_i),
-    .buf_valid_o(rbuf_valid), .buf_ready_i(rbuf_ready), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index),
-    .buf_data_o(rbuf_data),
-    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier), .done_qpn_o(done_qpn),
-    .done_end_o(done_end), .done_fail_o(done_fail)
+    .buf_valid_o(rbuf_valid), .buf_ready_i(rbuf_ready),
+    .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index), .buf_data_o(rbuf_data),
+    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier),
+    .done_qpn_o(done_qpn), .done_end_o(done_end), .done_fail_o(done_fail)
   );
 
   always_ff @(posedge clk_i) begin
@@ -365,5 +368,6 @@ module qp_sq_fetch #(
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_push_commit_t tap_qp_push /*verilator public_flat_rd*/;
-  assign tap_qp_push = {s3_valid_q && s3_op_q == OpPush && push_ok_q, 16'(s3_qpn_q), push_first_i, push_two_i ? 2'd2 : 2'd1};
+  assign tap_qp_push = {s3_valid_q && s3_op_q == OpPush && push_ok_q, 16'(s3_qpn_q), push_first_i,
+                        push_two_i ? 2'd2 : 2'd1};
 endmodule

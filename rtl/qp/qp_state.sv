@@ -117,8 +117,10 @@ module qp_state #(
   localparam int unsigned CtxW = `RNIC_QP_STATE_W;
   localparam int unsigned Steps = 18;
   // In the order of execution; qp_decide names the same bits.
-  localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
-                          BarRq = 9, Flush = 10, Init = 11, Purge = 12, Save = 13, Kick = 14, Async = 15, Limit = 16, Answer = 17;
+  localparam int unsigned
+    DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7,
+    BarFetch = 8, BarRq = 9, Flush = 10, Init = 11, Purge = 12, Save = 13, Kick = 14, Async = 15,
+    Limit = 16, Answer = 17;
 
   typedef enum logic [2:0] {
     StIdle,     // takes an event, else a command; reads the context
@@ -157,31 +159,38 @@ module qp_state #(
 
   assign in_range   = cmd.object < 32'(rnic_pkg::NumQps);
   assign take_event = state_q == StIdle && !clear_busy_i && event_valid_i;
-  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid && !give_up_q &&
-                      ((cmd.opcode != iwarp_pkg::CmdCreateQp && cmd.opcode != iwarp_pkg::CmdCreateSrq) || news_idle_i);
+  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i &&
+                      cmd_valid && !give_up_q &&
+                      ((cmd.opcode != iwarp_pkg::CmdCreateQp &&
+                        cmd.opcode != iwarp_pkg::CmdCreateSrq) || news_idle_i);
   assign event_ready_o = state_q == StDecide && !is_cmd_q;
 
   ram_1r1w #(.Width(CtxW), .Depth(rnic_pkg::NumQps)) u_ctx (
     .clk_i, .rst_ni, .we_i(clear_busy_i || (state_q == StDo && step_q[Save])),
     .waddr_i(clear_busy_i ? clear_addr_i : qpn_q), .wdata_i(clear_busy_i ? '0 : ctx_q),
-    .re_i(take_event || take_cmd), .raddr_i(take_event ? event_qpn_i : in_range ? cmd.object[QpnW-1:0] : '0),
+    .re_i(take_event || take_cmd),
+    .raddr_i(take_event ? event_qpn_i : in_range ? cmd.object[QpnW-1:0] : '0),
     .rdata_o(ctx_ram)
   );
 
   qp_decide u_decide (
-    .is_cmd_i(is_cmd_q), .again_i(state_q == StLooked), .cmd_i(cmd), .in_range_i(in_range), .bits_i(bits_q),
+    .is_cmd_i(is_cmd_q), .again_i(state_q == StLooked),
+    .cmd_i(cmd), .in_range_i(in_range), .bits_i(bits_q),
     .error_i(event_error_i), .ctx_i(ctx_q), .empty_i(empty_q), .reads_i(reads_q),
-    .ctx_o(ctx_new), .steps_o(steps_new), .again_o(again_new), .ctl_op_o(ctl_op_new), .graceful_o(graceful_new), .cause_o(cause_new),
+    .ctx_o(ctx_new), .steps_o(steps_new), .again_o(again_new),
+    .ctl_op_o(ctl_op_new), .graceful_o(graceful_new), .cause_o(cause_new),
     .status_o(status_new)
   );
 
-  first_one #(.N(Steps)) u_next (.request_i(steps_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step));
+  first_one #(.N(Steps)) u_next (
+    .request_i(steps_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step)
+  );
 
   // Steps that wait for a response, and when the others are done.
   logic fork_ready;
   logic [5:0] init_fork;
-  assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Ctl] || step_q[Sync] || step_q[BarFetch] ||
-                 step_q[BarRq] || step_q[Flush];
+  assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Ctl] || step_q[Sync] ||
+                 step_q[BarFetch] || step_q[BarRq] || step_q[Flush];
   always_comb begin
     begun = 1'b1;   // Off, Save
     if (step_q[DoorOff])  begun = init_ready_i[0];
@@ -198,8 +207,10 @@ module qp_state #(
     if (step_q[Answer])   begun = qp_cmd_rsp_ready_i;
   end
   logic answered;
-  assign answered = (step_q[Barrier] && barrier_done_i[0]) || (step_q[BarFetch] && barrier_done_i[1]) ||
-                    (step_q[BarRq] && barrier_done_i[2]) || ((step_q[Ctl] || step_q[Sync]) && ctl_done_i) ||
+  assign answered = (step_q[Barrier] && barrier_done_i[0]) ||
+                    (step_q[BarFetch] && barrier_done_i[1]) ||
+                    (step_q[BarRq] && barrier_done_i[2]) ||
+                    ((step_q[Ctl] || step_q[Sync]) && ctl_done_i) ||
                     ((step_q[Mark] || step_q[Look] || step_q[Flush]) && ret_rsp_valid_i);
   assign step_done = (state_q == StDo && begun && !waits) || (state_q == StWait && answered);
 
@@ -214,10 +225,14 @@ module qp_state #(
   assign late      = waited_q == rnic_pkg::CommandPatience;
   assign slow      = worked_q == rnic_pkg::CommandPatience && state_q != StIdle;
   // In StDo too: a step cannot begin while the queues of reads are full.
-  assign end_waits = mine && ends && ((state_q == StWait && !answered) || (state_q == StDo && !step_q[Answer]));
-  assign give_up   = cmd_valid && !give_up_q && ((!mine && !take_cmd && !starts && (late || slow)) || (end_waits && late));
-  assign starts    = cmd.opcode == iwarp_pkg::CmdModifyQp && modify_args.to_state == 8'(iwarp_pkg::QpsRts);
-  assign ends      = cmd.opcode == iwarp_pkg::CmdModifyQp && modify_args.to_state == 8'(iwarp_pkg::QpsError);
+  assign end_waits = mine && ends && ((state_q == StWait && !answered) ||
+                                      (state_q == StDo && !step_q[Answer]));
+  assign give_up   = cmd_valid && !give_up_q &&
+                     ((!mine && !take_cmd && !starts && (late || slow)) || (end_waits && late));
+  assign starts    = cmd.opcode == iwarp_pkg::CmdModifyQp &&
+                     modify_args.to_state == 8'(iwarp_pkg::QpsRts);
+  assign ends      = cmd.opcode == iwarp_pkg::CmdModifyQp &&
+                     modify_args.to_state == 8'(iwarp_pkg::QpsError);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       give_up_q <= 1'b0;
@@ -275,10 +290,12 @@ module qp_state #(
     end
     if (state_q == StStep) step_q <= next_step;
     if (state_q == StWait && ret_rsp_valid_i) begin
-      {sq_q, rq_q, empty_q, reads_q} <= {ret_rsp_sq_i, ret_rsp_rq_i, ret_rsp_empty_i, ret_rsp_reads_i};
+      {sq_q, rq_q, empty_q, reads_q}
+            <= {ret_rsp_sq_i, ret_rsp_rq_i, ret_rsp_empty_i, ret_rsp_reads_i};
     end
     // The fields that `mark` needs must outlive the event.
-    if (state_q == StDecide) {slot_q, wr_status_q} <= {event_error_i.slot[SlotW-1:0], event_error_i.status};
+    if (state_q == StDecide)
+      {slot_q, wr_status_q} <= {event_error_i.slot[SlotW-1:0], event_error_i.status};
   end
 
   // --- the context's fields
@@ -312,11 +329,13 @@ module qp_state #(
   assign st_pd_o    = params.pd;
 
   assign set_valid_o  = doing && step_q[Save] && is_cmd_q &&
-                        (cmd.opcode == iwarp_pkg::CmdCreateQp || cmd.opcode == iwarp_pkg::CmdDestroyQp);
+                        (cmd.opcode == iwarp_pkg::CmdCreateQp ||
+                         cmd.opcode == iwarp_pkg::CmdDestroyQp);
   assign set_exists_o = row.exists;
 
   stream_fork #(.N(6)) u_init (
-    .clk_i, .rst_ni, .valid_i(doing && step_q[Init]), .ready_o(fork_ready), .valid_o(init_fork), .ready_i(init_ready_i)
+    .clk_i, .rst_ni, .valid_i(doing && step_q[Init]),
+    .ready_o(fork_ready), .valid_o(init_fork), .ready_i(init_ready_i)
   );
   assign init_valid_o    = {init_fork[5:1], init_fork[0] || (doing && step_q[DoorOff])};
   assign init_exists_o   = step_q[Init];
@@ -327,7 +346,8 @@ module qp_state #(
   assign limit_args      = cmd.args;
   assign limit_valid_o   = doing && step_q[Limit];
   assign limit_o         = limit_args.limit;
-  assign unused_limit    = ^{limit_args.reserved0, limit_args.reserved1, limit_args.reserved2, modify_args};
+  assign unused_limit    = ^{limit_args.reserved0, limit_args.reserved1, limit_args.reserved2,
+                             modify_args};
   assign barrier_valid_o = doing ? {step_q[BarRq], step_q[BarFetch], step_q[Barrier]} : 3'b000;
 
   assign ret_req_valid_o  = doing && (step_q[Mark] || step_q[Look] || step_q[Flush]);
@@ -353,7 +373,9 @@ module qp_state #(
                    row.st};
   assign qp_cmd_rsp_valid_o = (doing && step_q[Answer]) || give_up_q;
   assign qp_cmd_rsp_o       = give_up_q ? {iwarp_pkg::AdmInProgress, 128'd0}
-                            : {status_q, cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk ? result : 128'd0};
+                            : {status_q,
+                               cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk
+                               ? result : 128'd0};
 
   `RNIC_ASSERT(OneAnswer_A, !(give_up_q && doing && step_q[Answer]))
   `RNIC_COVER(EndWaits_C, end_waits && give_up)
