@@ -135,7 +135,9 @@ module ddp (
   logic [$clog2(rnic_pkg::NumQps)-1:0] clear_short;
   logic [15:0]                         clear_addr;
 
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear), .addr_o(clear_short));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear), .addr_o(clear_short)
+  );
 
   assign clear_addr = 16'(clear_short);
   assign ready_o    = !clear && rst_ni;
@@ -144,12 +146,14 @@ module ddp (
   logic qp_ctl_ddp_valid, qp_ctl_ddp_ready;
   iwarp_pkg::qp_ctl_ddp_t qp_ctl_ddp;
   ddp_queue #(.Width($bits(qp_ctl_ddp)), .Depth(FifoDepth)) u_qp_ctl_ddp (
-    .clk_i, .rst_ni, .open_i(ready_o), .valid_i(qp_ctl_ddp_valid_i), .ready_o(qp_ctl_ddp_ready_o), .data_i(qp_ctl_ddp_i),
+    .clk_i, .rst_ni, .open_i(ready_o),
+    .valid_i(qp_ctl_ddp_valid_i), .ready_o(qp_ctl_ddp_ready_o), .data_i(qp_ctl_ddp_i),
     .valid_o(qp_ctl_ddp_valid), .ready_i(qp_ctl_ddp_ready), .data_o(qp_ctl_ddp)
   );
 
   logic [4:0]  ctl_valid, ctl_ready;
-  logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out, seg_in, seg_out, sent_in, sent_out;
+  logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out,
+               seg_in, seg_out, sent_in, sent_out;
   logic [4:0]  told_in, told_out;
   logic        rx_held_in, rx_held_out, rx_report;
   logic [15:0] ctl_qpn, ctl_pd;
@@ -157,7 +161,8 @@ module ddp (
 
   ddp_qp u_qp (
     .clk_i, .rst_ni,
-    .qp_ctl_ddp_valid_i(qp_ctl_ddp_valid), .qp_ctl_ddp_ready_o(qp_ctl_ddp_ready), .qp_ctl_ddp_i(qp_ctl_ddp),
+    .qp_ctl_ddp_valid_i(qp_ctl_ddp_valid), .qp_ctl_ddp_ready_o(qp_ctl_ddp_ready),
+    .qp_ctl_ddp_i(qp_ctl_ddp),
     .qp_ack_ddp_valid_o, .qp_ack_ddp_ready_i, .qp_ack_ddp_o,
     .ctl_valid_o(ctl_valid), .ctl_ready_i(ctl_ready), .ctl_start_o(ctl_start), .ctl_qpn_o(ctl_qpn),
     .ctl_pd_o(ctl_pd), .ctl_persist_o(ctl_persist), .ctl_done_i(ctl_done),
@@ -170,8 +175,10 @@ module ddp (
 
   ddp_rx u_rx (
     .clk_i, .rst_ni, .clear_i(clear), .clear_addr_i(clear_addr),
-    .ctl_valid_i(ctl_valid[1:0]), .ctl_ready_o(ctl_ready[1:0]), .ctl_start_i(ctl_start), .ctl_qpn_i(ctl_qpn),
-    .ctl_pd_i(ctl_pd), .ctl_persist_i(ctl_persist), .rx_in_o(rx_in), .rx_out_o(rx_out), .rx_held_in_o(rx_held_in), .rx_held_out_o(rx_held_out), .rx_report_o(rx_report),
+    .ctl_valid_i(ctl_valid[1:0]), .ctl_ready_o(ctl_ready[1:0]),
+    .ctl_start_i(ctl_start), .ctl_qpn_i(ctl_qpn), .ctl_pd_i(ctl_pd), .ctl_persist_i(ctl_persist),
+    .rx_in_o(rx_in), .rx_out_o(rx_out), .rx_held_in_o(rx_held_in), .rx_held_out_o(rx_held_out),
+    .rx_report_o(rx_report),
     .rx_ulpdu_hdr_valid_i, .rx_ulpdu_hdr_ready_o, .rx_ulpdu_hdr_i,
     .rx_ulpdu_valid_i, .rx_ulpdu_ready_o, .rx_ulpdu_i,
     .rq_take_req_valid_o, .rq_take_req_ready_i, .rq_take_req_o,
@@ -193,8 +200,8 @@ module ddp (
 
   ddp_tx u_tx (
     .clk_i, .rst_ni, .clear_i(clear), .clear_addr_i(clear_addr),
-    .ctl_valid_i(ctl_valid[4:2]), .ctl_ready_o(ctl_ready[4:2]), .ctl_start_i(ctl_start), .ctl_qpn_i(ctl_qpn),
-    .ctl_pd_i(ctl_pd), .ctl_done_o(ctl_done),
+    .ctl_valid_i(ctl_valid[4:2]), .ctl_ready_o(ctl_ready[4:2]),
+    .ctl_start_i(ctl_start), .ctl_qpn_i(ctl_qpn), .ctl_pd_i(ctl_pd), .ctl_done_o(ctl_done),
     .ask_in_o(ask_in), .ask_out_o(ask_out), .grant_in_o(grant_in), .grant_out_o(grant_out),
     .seg_in_o(seg_in), .seg_out_o(seg_out), .sent_in_o(sent_in), .sent_out_o(sent_out),
     .told_in_o(told_in), .told_out_o(told_out),
@@ -217,17 +224,23 @@ module ddp (
 
   // Counters: segments; cycles with a beat or header leaving; cycles in which an output stalls.
   unit_counter #(.ItemsW(2)) u_count (
-    .clk_i, .rst_ni, .items_i(2'(rx_segment_valid_o && rx_segment_ready_i) + 2'(tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i)),
+    .clk_i, .rst_ni,
+    .items_i(2'(rx_segment_valid_o && rx_segment_ready_i) +
+             2'(tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i)),
     .busy_i((rx_segment_valid_o && rx_segment_ready_i) || (place_valid_o && place_ready_i) ||
             (tx_ulpdu_valid_o && tx_ulpdu_ready_i)),
-    .stalled_i(|({payload_req_valid_o, place_hdr_valid_o, place_extent_valid_o, place_valid_o, qp_ack_ddp_valid_o,
-                  rq_take_req_valid_o, sq_slot_free_valid_o, resp_slot_free_valid_o, tx_want_valid_o,
-                  tx_xlate_valid_o, tx_fault_valid_o, tx_ulpdu_hdr_valid_o, tx_ulpdu_valid_o, rx_xlate_valid_o,
-                  rx_dropped_valid_o, rx_segment_valid_o, rx_done_valid_o, resp_fetched_valid_o, invalidate_valid_o} &
-                 ~{payload_req_ready_i, place_hdr_ready_i, place_extent_ready_i, place_ready_i, qp_ack_ddp_ready_i,
-                   rq_take_req_ready_i, sq_slot_free_ready_i, resp_slot_free_ready_i, tx_want_ready_i,
-                   tx_xlate_ready_i, tx_fault_ready_i, tx_ulpdu_hdr_ready_i, tx_ulpdu_ready_i, rx_xlate_ready_i,
-                   rx_dropped_ready_i, rx_segment_ready_i, rx_done_ready_i, resp_fetched_ready_i, invalidate_ready_i})),
+    .stalled_i(|({payload_req_valid_o, place_hdr_valid_o, place_extent_valid_o, place_valid_o,
+                  qp_ack_ddp_valid_o, rq_take_req_valid_o, sq_slot_free_valid_o,
+                  resp_slot_free_valid_o, tx_want_valid_o, tx_xlate_valid_o, tx_fault_valid_o,
+                  tx_ulpdu_hdr_valid_o, tx_ulpdu_valid_o, rx_xlate_valid_o, rx_dropped_valid_o,
+                  rx_segment_valid_o, rx_done_valid_o, resp_fetched_valid_o,
+                  invalidate_valid_o} &
+                 ~{payload_req_ready_i, place_hdr_ready_i, place_extent_ready_i, place_ready_i,
+                   qp_ack_ddp_ready_i, rq_take_req_ready_i, sq_slot_free_ready_i,
+                   resp_slot_free_ready_i, tx_want_ready_i, tx_xlate_ready_i, tx_fault_ready_i,
+                   tx_ulpdu_hdr_ready_i, tx_ulpdu_ready_i, rx_xlate_ready_i, rx_dropped_ready_i,
+                   rx_segment_ready_i, rx_done_ready_i, resp_fetched_ready_i,
+                   invalidate_ready_i})),
     .count_o
   );
 

@@ -86,10 +86,13 @@ module ddp_qp (
   // Each path counts the items inside (held_q), and those of them that were inside at its mark
   // (rest_q). After the mark rest_q only counts down, so a path that is done stays done while
   // others wait.
-  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Held = 6, Told = 7;
+  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Held = 6,
+                          Told = 7;
   logic [11:0] in, out, mark, done, none;
-  assign in          = {told_in_i, held_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
-  assign out         = {told_out_i, held_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
+  assign in          = {told_in_i, held_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i,
+                        ask_in_i, rx_in_i};
+  assign out         = {told_out_i, held_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i,
+                        ask_out_i, rx_out_i};
   logic draining;
   assign draining    = st_q == StHeld || st_q == StLeave;
   assign mark[Rx]    = st_q != StDrain && !draining;
@@ -131,7 +134,8 @@ module ddp_qp (
   always_comb begin
     st_d = st_q;
     case (st_q)
-      StIdle:    if (qp_ctl_ddp_valid_i) st_d = qp_ctl_ddp_i.op == iwarp_pkg::QpoStop ? StAsked : StDrain;
+      StIdle:    if (qp_ctl_ddp_valid_i)
+                   st_d = qp_ctl_ddp_i.op == iwarp_pkg::QpoStop ? StAsked : StDrain;
       StAsked:   if (done[Ask] && done[Grant]) st_d = StTables;
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
@@ -139,7 +143,8 @@ module ddp_qp (
       StOwed:    if (ctl_ready_i[1]) st_d = StCounted;
       StCounted: st_d = StHeld;
       StHeld:    if (done[Held]) st_d = StLeave;
-      StLeave:   if (done[Sent] && done[Report] && done[Told +: 5] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
+      StLeave:   if (done[Sent] && done[Report] && done[Told +: 5] == '1)
+                   st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
     endcase
   end
@@ -166,14 +171,18 @@ module ddp_qp (
   logic unused_bits;
   assign unused_bits = ^qp_ctl_ddp_i.params;
 
-  `RNIC_ASSERT(KnownOp_A, !(qp_ctl_ddp_valid_i && qp_ctl_ddp_ready_o) || qp_ctl_ddp_i.op == iwarp_pkg::QpoStart ||
-                              qp_ctl_ddp_i.op == iwarp_pkg::QpoStop || qp_ctl_ddp_i.op == iwarp_pkg::QpoSync)
+  `RNIC_ASSERT(KnownOp_A, !(qp_ctl_ddp_valid_i && qp_ctl_ddp_ready_o) ||
+                          qp_ctl_ddp_i.op == iwarp_pkg::QpoStart ||
+                          qp_ctl_ddp_i.op == iwarp_pkg::QpoStop ||
+                          qp_ctl_ddp_i.op == iwarp_pkg::QpoSync)
   `RNIC_ASSERT(Counts_A, (out & none) == '0)
   `RNIC_STREAM_STABLE(AckStable_A, qp_ack_ddp_valid_o, qp_ack_ddp_ready_i, qp_ack_ddp_o)
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::ddp_ctl_commit_t tap_ddp_ctl /*verilator public_flat_rd*/;
-  assign tap_ddp_ctl = {ctl_done_i || (op_q == iwarp_pkg::QpoSync && st_q == StLeave && st_d == StAck), op_q, qpn_q};
+  assign tap_ddp_ctl = {ctl_done_i ||
+                        (op_q == iwarp_pkg::QpoSync && st_q == StLeave && st_d == StAck),
+                        op_q, qpn_q};
   iwarp_pkg::ddp_ack_commit_t tap_ddp_ack /*verilator public_flat_rd*/;
   assign tap_ddp_ack = {qp_ack_ddp_valid_o && qp_ack_ddp_ready_i, op_q, qpn_q};
 endmodule

@@ -70,7 +70,8 @@ module ddp_rx_check (
   logic              tail_valid, persist;
   logic [47:0]       tail;
   logic [CountW:0]   unused_tails;
-  logic              first_valid, entry_valid, asked, is_recv, owes, fire, out_ready, refused, bad_inv;
+  logic              first_valid, entry_valid, asked, is_recv, owes, fire, out_ready, refused,
+                     bad_inv;
   logic [15:0]       qpn, ulpdu_length, length, index;
   logic [511:0]      head;
   logic [7:0]        cause, final_cause, status;
@@ -88,9 +89,10 @@ module ddp_rx_check (
   stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(entry_valid_i), .ready_o(entry_ready_o),
-    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_status_i, entry_owes_i, entry_length_i, entry_index_i,
-             entry_total_i, entry_persist_i}),
-    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, status, owes, length, index, total, persist}),
+    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_status_i, entry_owes_i,
+             entry_length_i, entry_index_i, entry_total_i, entry_persist_i}),
+    .valid_o(entry_valid), .ready_i(fire),
+    .data_o({cause, asked, is_recv, status, owes, length, index, total, persist}),
     .count_o(unused_entries)
   );
 
@@ -101,7 +103,8 @@ module ddp_rx_check (
     .count_o(unused_tails)
   );
 
-  assign fire = entry_valid && first_valid && tail_valid && (!asked || rx_xlate_rsp_valid_i) && out_ready && pend_ready_i;
+  assign fire = entry_valid && first_valid && tail_valid && (!asked || rx_xlate_rsp_valid_i) &&
+                out_ready && pend_ready_i;
 
   assign rx_xlate_rsp_ready_o = fire && asked;
   assign refused              = asked && rx_xlate_rsp_i.result != iwarp_pkg::TptOk;
@@ -111,8 +114,9 @@ module ddp_rx_check (
     final_cause = cause;
     if (refused) begin
       if (bad_inv) begin
-        final_cause = rx_xlate_rsp_i.result == iwarp_pkg::TptStag ? iwarp_pkg::CauseRdmapInvStag
-                                                                  : iwarp_pkg::CauseRdmapInvProtected;
+        final_cause = rx_xlate_rsp_i.result == iwarp_pkg::TptStag
+                    ? iwarp_pkg::CauseRdmapInvStag
+                    : iwarp_pkg::CauseRdmapInvProtected;
       end else if (is_recv) begin
         final_cause = iwarp_pkg::CauseLocalCatastrophic;
       end else begin
@@ -128,7 +132,8 @@ module ddp_rx_check (
 
   stream_reg #(.Width(iwarp_pkg::RxSegmentWidth)) u_out (
     .clk_i, .rst_ni,
-    .valid_i(fire), .ready_o(out_ready), .data_i({qpn, persist, final_cause, ulpdu_length, tail, head}),
+    .valid_i(fire), .ready_o(out_ready),
+    .data_i({qpn, persist, final_cause, ulpdu_length, tail, head}),
     .valid_o(rx_segment_valid_o), .ready_i(rx_segment_ready_i), .data_o(rx_segment_o)
   );
 
@@ -143,6 +148,7 @@ module ddp_rx_check (
   assign pend_index_o   = index;
   assign pend_total_o   = total;
 
-  `RNIC_ASSERT(AskedWasGood_A, !(fire && asked) || (cause == iwarp_pkg::CauseNone && status == iwarp_pkg::WcSuccess))
+  `RNIC_ASSERT(AskedWasGood_A, !(fire && asked) ||
+                               (cause == iwarp_pkg::CauseNone && status == iwarp_pkg::WcSuccess))
   `RNIC_STREAM_STABLE(SegmentStable_A, rx_segment_valid_o, rx_segment_ready_i, rx_segment_o)
 endmodule

@@ -83,10 +83,12 @@ module ddp_rx_deliver (
   stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(deliver_valid_i), .ready_o(deliver_ready_o),
-    .data_i({deliver_qpn_i, deliver_placed_i, deliver_failed_i, deliver_report_i, deliver_status_i, deliver_owes_i, deliver_kind_i,
-             deliver_slot_i, deliver_solicited_i, deliver_index_i, deliver_total_i, deliver_immediate_i}),
+    .data_i({deliver_qpn_i, deliver_placed_i, deliver_failed_i, deliver_report_i,
+             deliver_status_i, deliver_owes_i, deliver_kind_i, deliver_slot_i,
+             deliver_solicited_i, deliver_index_i, deliver_total_i, deliver_immediate_i}),
     .valid_o(entry_valid), .ready_i(pop),
-    .data_o({qpn, placed, failed, report, status, owes, kind, slot, solicited, index, total, immediate}),
+    .data_o({qpn, placed, failed, report, status, owes, kind, slot, solicited, index, total,
+             immediate}),
     .count_o(unused_entries)
   );
 
@@ -103,7 +105,8 @@ module ddp_rx_deliver (
 
   // look_q: the tables have been read for a refused entry, whose first error or owed WQE is to be
   // reported; stop_q: for a stop.
-  logic       go, look, look_q, was_failed, was_owed, done_valid, done_ready, ctl_fire, stop, stop_look, stop_q;
+  logic       go, look, look_q, was_failed, was_owed, done_valid, done_ready, ctl_fire,
+              stop, stop_look, stop_q;
   logic       first_error, flushes;
   logic [2:0] out_kind;
   logic [31:0] out_total;
@@ -118,7 +121,8 @@ module ddp_rx_deliver (
   assign first_error = report && !was_failed;
   assign flushes     = failed && !first_error && (owes || was_owed);
   assign done_valid  = stop ? stop_q && was_owed
-                            : go && (report || failed ? look_q && (first_error || flushes) : kind != iwarp_pkg::DelNothing);
+                            : go && (report || failed ? look_q && (first_error || flushes)
+                                                      : kind != iwarp_pkg::DelNothing);
   assign pop         = go && !look && (!done_valid || done_ready);
   assign out_total   = !report && !failed && kind != iwarp_pkg::DelRead ? total : '0;
   assign out_kind    = report || failed ? iwarp_pkg::DelRecv : kind;
@@ -139,7 +143,8 @@ module ddp_rx_deliver (
 
   ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_failed (
     .clk_i, .rst_ni,
-    .we_i(clear_i || (ctl_fire && ctl_start_i) || (pop && failed)), .waddr_i(waddr), .wdata_i(!clear_i && !ctl_fire),
+    .we_i(clear_i || (ctl_fire && ctl_start_i) || (pop && failed)), .waddr_i(waddr),
+    .wdata_i(!clear_i && !ctl_fire),
     .re_i(look), .raddr_i(qpn[QpW-1:0]), .rdata_o(was_failed)
   );
   logic ends;   // a receive
@@ -148,7 +153,8 @@ module ddp_rx_deliver (
     .clk_i, .rst_ni,
     .we_i(clear_i || ctl_fire || (pop && (owes || ends))), .waddr_i(waddr),
     .wdata_i({!clear_i && !ctl_fire && !ends, index}),
-    .re_i(look || stop_look), .raddr_i(stop ? ctl_qpn_i[QpW-1:0] : qpn[QpW-1:0]), .rdata_o({was_owed, owed_index})
+    .re_i(look || stop_look), .raddr_i(stop ? ctl_qpn_i[QpW-1:0] : qpn[QpW-1:0]),
+    .rdata_o({was_owed, owed_index})
   );
 
   iwarp_pkg::rx_done_t done;

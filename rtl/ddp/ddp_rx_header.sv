@@ -100,7 +100,8 @@ module ddp_rx_header (
   assign tagged_hdr       = raw[143:32];
   assign untagged     = raw;
   assign is_tagged    = tagged_hdr.is_tagged && rx_ulpdu_hdr_i.length != '0;
-  assign header_bytes = is_tagged ? 16'(rnic_pkg::TaggedHeaderBytes) : 16'(rnic_pkg::UntaggedHeaderBytes);
+  assign header_bytes = is_tagged ? 16'(rnic_pkg::TaggedHeaderBytes)
+                                  : 16'(rnic_pkg::UntaggedHeaderBytes);
   assign is_short     = rx_ulpdu_hdr_i.length < header_bytes;
 
   // First cycle: accept, and read the table.
@@ -131,8 +132,8 @@ module ddp_rx_header (
 
   assign ctl_ready_o = !busy_q && !clear_i;
   assign ctl_fire    = ctl_valid_i && ctl_ready_o;
-  assign take_in     = rx_ulpdu_hdr_valid_i && head_valid_i && cut_ready_i && first_ready_i && !busy_q &&
-                       !ctl_valid_i && !clear_i;
+  assign take_in     = rx_ulpdu_hdr_valid_i && head_valid_i && cut_ready_i && first_ready_i &&
+                       !busy_q && !ctl_valid_i && !clear_i;
 
   assign rx_ulpdu_hdr_ready_o = take_in;
   assign head_ready_o         = take_in;
@@ -197,8 +198,10 @@ module ddp_rx_header (
   end
 
   assign send         = cause == iwarp_pkg::CauseNone && !tagged_q && qn_q == rnic_pkg::QnSend;
-  assign is_immediate = {1'b0, opcode_q} == iwarp_pkg::OpImmediate || {1'b0, opcode_q} == iwarp_pkg::OpImmediateSe;
-  assign is_inv       = ({1'b0, opcode_q} == iwarp_pkg::OpSendInv || {1'b0, opcode_q} == iwarp_pkg::OpSendSeInv) &&
+  assign is_immediate = {1'b0, opcode_q} == iwarp_pkg::OpImmediate ||
+                        {1'b0, opcode_q} == iwarp_pkg::OpImmediateSe;
+  assign is_inv       = ({1'b0, opcode_q} == iwarp_pkg::OpSendInv ||
+                         {1'b0, opcode_q} == iwarp_pkg::OpSendSeInv) &&
                         !(opcode4_q && state.persist) && rdmap_version_q;
 
   always_comb begin
@@ -254,9 +257,11 @@ module ddp_rx_header (
   logic [QpW-1:0]   waddr;
   logic [$bits(state)-1:0] rdata;
 
-  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, 32'd1, ctl_pd_i, ctl_persist_i, 1'b1, 32'd0};
+  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, 32'd1,
+                      ctl_pd_i, ctl_persist_i, 1'b1, 32'd0};
   assign we        = clear_i || ctl_fire || finish;
-  assign waddr     = clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn_q[QpW-1:0];
+  assign waddr     = clear_i  ? clear_addr_i[QpW-1:0]
+                   : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn_q[QpW-1:0];
 
   always_comb begin
     wdata = state_d;
@@ -273,9 +278,10 @@ module ddp_rx_header (
   assign state = rdata;
 
   logic unused_bits;
-  assign unused_bits = ^{tagged_hdr.reserved0, tagged_hdr.reserved1, untagged.is_tagged, untagged.is_last, untagged.reserved0,
-                         untagged.dv, untagged.rv, untagged.reserved1, untagged.opcode, untagged.invalidate_stag,
-                         header_bytes[15:6], clear_addr_i, ctl_qpn_i};
+  assign unused_bits = ^{tagged_hdr.reserved0, tagged_hdr.reserved1,
+                         untagged.is_tagged, untagged.is_last, untagged.reserved0,
+                         untagged.dv, untagged.rv, untagged.reserved1, untagged.opcode,
+                         untagged.invalidate_stag, header_bytes[15:6], clear_addr_i, ctl_qpn_i};
 
   `RNIC_ASSERT(QpnInRange_A, !take_in || 32'(rx_ulpdu_hdr_i.qpn) < rnic_pkg::NumQps)
   `RNIC_ASSERT(OneKind_A, !(item_valid_o && item_tagged_o && item_recv_o))

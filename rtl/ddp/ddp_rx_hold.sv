@@ -53,7 +53,8 @@ module ddp_rx_hold (
   logic                 mine;
   always_comb begin
     mine = 1'b0;
-    for (int i = 0; i < 32'(Depth); i++) mine = mine || (used_q[i] && qpns_q[i*QpW +: QpW] == done_i.qpn[QpW-1:0]);
+    for (int i = 0; i < 32'(Depth); i++)
+      mine = mine || (used_q[i] && qpns_q[i*QpW +: QpW] == done_i.qpn[QpW-1:0]);
   end
 
   logic is_inv, to_hold, room, inv_ready, head_valid, head_inv, head_go, out_ready;
@@ -73,7 +74,8 @@ module ddp_rx_hold (
     .valid_o(head_valid), .ready_i(held_out_o), .data_o(head), .count_o(unused_count)
   );
   stream_reg #(.Width(iwarp_pkg::InvalidateWidth)) u_invalidate (
-    .clk_i, .rst_ni, .valid_i(held_in_o && is_inv), .ready_o(inv_ready), .data_i(done_i.immediate[31:0]),
+    .clk_i, .rst_ni,
+    .valid_i(held_in_o && is_inv), .ready_o(inv_ready), .data_i(done_i.immediate[31:0]),
     .valid_o(invalidate_valid_o), .ready_i(invalidate_ready_i), .data_o(invalidate_o)
   );
   stream_reg #(.Width(iwarp_pkg::RxDoneWidth)) u_out (

@@ -72,7 +72,8 @@ module ddp_rx_pieces (
   localparam int unsigned ItemW = 16 + 8 + 6 + 16 + 32 + 32 + 64 + 16 + 16 + 1;
 
   // The queue of items.
-  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_inval, is_over, persist;
+  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_inval, is_over,
+               persist;
   logic [15:0] qpn, length, rights, pd;
   logic [7:0]  cause;
   logic [31:0] total, stag;
@@ -82,10 +83,12 @@ module ddp_rx_pieces (
   stream_fifo #(.Width(ItemW), .Depth(2 * rnic_pkg::FifoDepth)) u_items (
     .clk_i, .rst_ni,
     .valid_i(item_valid_i), .ready_o(item_ready_o),
-    .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i, item_inval_i, item_over_i,
-             item_length_i, item_total_i, item_stag_i, item_to_i, item_rights_i, item_pd_i, item_persist_i}),
+    .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i,
+             item_inval_i, item_over_i, item_length_i, item_total_i, item_stag_i, item_to_i,
+             item_rights_i, item_pd_i, item_persist_i}),
     .valid_o(item_valid), .ready_i(item_pop),
-    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_inval, is_over, length, total, stag, to, rights, pd, persist}),
+    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_inval, is_over,
+             length, total, stag, to, rights, pd, persist}),
     .count_o(unused_items)
   );
 
@@ -217,7 +220,8 @@ module ddp_rx_pieces (
       cause_d  = cause;
       status_d = iwarp_pkg::WcSuccess;
       owes_d   = start_take && rq_take_rsp_i.shared &&
-                 (rq_take_rsp_i.result == iwarp_pkg::RqtOk || rq_take_rsp_i.result == iwarp_pkg::RqtMalformed);
+                 (rq_take_rsp_i.result == iwarp_pkg::RqtOk ||
+                  rq_take_rsp_i.result == iwarp_pkg::RqtMalformed);
       if (start_take) begin
         case (rq_take_rsp_i.result)
           iwarp_pkg::RqtEmpty: cause_d = iwarp_pkg::CauseDdpUntaggedNoBuffer;
@@ -297,9 +301,11 @@ module ddp_rx_pieces (
     else                {out_stag, out_to, out_length} = {wqe_q.stag2, wqe_q.to2, len2_q};
   end
 
-  assign out_rights       = inval ? rnic_pkg::AccessRemoteInvalidate : is_recv ? rnic_pkg::AccessLocalWrite : rights;
+  assign out_rights       = inval   ? rnic_pkg::AccessRemoteInvalidate
+                          : is_recv ? rnic_pkg::AccessLocalWrite : rights;
   assign rx_xlate_valid_o = st_q == StEmit && mask_q != '0 && entry_ready_i;
-  assign rx_xlate_o       = {out_stag, out_to, 32'(out_length), pd, qpn, out_rights, inval, one_left};
+  assign rx_xlate_o       = {out_stag, out_to, 32'(out_length), pd, qpn, out_rights, inval,
+                             one_left};
   assign fire_piece       = rx_xlate_valid_o && rx_xlate_ready_i;
 
   // Entry to ddp_rx_check, with the last piece.

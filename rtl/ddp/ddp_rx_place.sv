@@ -90,8 +90,8 @@ module ddp_rx_place (
   stream_fifo #(.Width(PendW), .Depth(PendDepth)) u_pend (
     .clk_i, .rst_ni,
     .valid_i(pend_valid_i), .ready_o(pend_ready_o),
-    .data_i({pend_qpn_i, pend_extents_i, pend_failed_i, pend_report_i, pend_status_i, pend_owes_i, pend_length_i, pend_index_i,
-             pend_total_i}),
+    .data_i({pend_qpn_i, pend_extents_i, pend_failed_i, pend_report_i, pend_status_i, pend_owes_i,
+             pend_length_i, pend_index_i, pend_total_i}),
     .valid_o(pend_valid), .ready_i(fire),
     .data_o({qpn, has_extents, failed, report, status, owes, length, index, total}),
     .count_o(unused_pend)
@@ -103,14 +103,16 @@ module ddp_rx_place (
   logic [OrderCntW-1:0] unused_hdrs, unused_beats, unused_extents;
 
   assign forward = rx_verdict_i.accept && rx_verdict_i.place && has_extents;
-  assign fire    = pend_valid && rx_verdict_valid_i && hdr_ready && beat_ready && extent_ready && deliver_ready_i;
+  assign fire    = pend_valid && rx_verdict_valid_i && hdr_ready && beat_ready && extent_ready &&
+                   deliver_ready_i;
 
   assign rx_verdict_ready_o = fire;
 
   stream_fifo #(.Width(iwarp_pkg::PlaceHdrWidth), .Depth(OrderDepth)) u_hdrs (
     .clk_i, .rst_ni,
     .valid_i(fire && forward), .ready_o(hdr_ready), .data_i({1'b0, length}),
-    .valid_o(place_hdr_valid_o), .ready_i(place_hdr_ready_i), .data_o(place_hdr_o), .count_o(unused_hdrs)
+    .valid_o(place_hdr_valid_o), .ready_i(place_hdr_ready_i), .data_o(place_hdr_o),
+    .count_o(unused_hdrs)
   );
 
   stream_fifo #(.Width(1), .Depth(OrderDepth)) u_beats (
@@ -122,7 +124,8 @@ module ddp_rx_place (
   stream_fifo #(.Width(1), .Depth(OrderDepth)) u_extents (
     .clk_i, .rst_ni,
     .valid_i(fire && has_extents), .ready_o(extent_ready), .data_i(forward),
-    .valid_o(extent_order_valid), .ready_i(extent_done), .data_o(extent_forward), .count_o(unused_extents)
+    .valid_o(extent_order_valid), .ready_i(extent_done), .data_o(extent_forward),
+    .count_o(unused_extents)
   );
 
   assign deliver_valid_o     = fire;
@@ -149,7 +152,8 @@ module ddp_rx_place (
   assign place_o         = {payload_i.last, 1'b0, payload_i.keep, payload_i.data};
 
   // Extents.
-  assign rx_extent_ready_o    = extent_order_valid && (extent_forward ? place_extent_ready_i : rx_dropped_ready_i);
+  assign rx_extent_ready_o    = extent_order_valid &&
+                                (extent_forward ? place_extent_ready_i : rx_dropped_ready_i);
   assign extent_done          = rx_extent_valid_i && rx_extent_i.last &&
                                 (extent_forward ? place_extent_ready_i : rx_dropped_ready_i);
   assign place_extent_valid_o = extent_order_valid && extent_forward && rx_extent_valid_i;
@@ -160,10 +164,12 @@ module ddp_rx_place (
   logic unused_error;
   assign unused_error = payload_i.error;
 
-  `RNIC_ASSERT(PlaceHasExtents_A, !fire || !(rx_verdict_i.accept && rx_verdict_i.place) || has_extents)
+  `RNIC_ASSERT(PlaceHasExtents_A, !fire || !(rx_verdict_i.accept && rx_verdict_i.place) ||
+                                  has_extents)
   `RNIC_ASSERT(FailedNotAccepted_A, !fire || !(failed && rx_verdict_i.accept))
   `RNIC_STREAM_STABLE(PlaceHdrStable_A, place_hdr_valid_o, place_hdr_ready_i, place_hdr_o)
-  `RNIC_STREAM_STABLE(PlaceExtentStable_A, place_extent_valid_o, place_extent_ready_i, place_extent_o)
+  `RNIC_STREAM_STABLE(PlaceExtentStable_A, place_extent_valid_o, place_extent_ready_i,
+                      place_extent_o)
   `RNIC_STREAM_STABLE(PlaceStable_A, place_valid_o, place_ready_i, place_o)
   `RNIC_STREAM_STABLE(DroppedStable_A, rx_dropped_valid_o, rx_dropped_ready_i, rx_dropped_o)
 endmodule

@@ -110,40 +110,46 @@ module ddp_tx (
   logic tx_message_hdr_valid, tx_message_hdr_ready;
   iwarp_pkg::tx_message_hdr_t tx_message_hdr;
   ddp_queue #(.Width($bits(tx_message_hdr)), .Depth(FifoDepth)) u_tx_message_hdr (
-    .clk_i, .rst_ni, .open_i(running), .valid_i(tx_message_hdr_valid_i), .ready_o(tx_message_hdr_ready_o), .data_i(tx_message_hdr_i),
+    .clk_i, .rst_ni, .open_i(running),
+    .valid_i(tx_message_hdr_valid_i), .ready_o(tx_message_hdr_ready_o), .data_i(tx_message_hdr_i),
     .valid_o(tx_message_hdr_valid), .ready_i(tx_message_hdr_ready), .data_o(tx_message_hdr)
   );
 
   logic tx_message_valid, tx_message_ready;
   iwarp_pkg::tx_message_t tx_message;
   ddp_queue #(.Width($bits(tx_message)), .Depth(BeatDepth)) u_tx_message (
-    .clk_i, .rst_ni, .open_i(running), .valid_i(tx_message_valid_i), .ready_o(tx_message_ready_o), .data_i(tx_message_i),
+    .clk_i, .rst_ni, .open_i(running),
+    .valid_i(tx_message_valid_i), .ready_o(tx_message_ready_o), .data_i(tx_message_i),
     .valid_o(tx_message_valid), .ready_i(tx_message_ready), .data_o(tx_message)
   );
 
   logic tx_grant_valid, tx_grant_ready;
   iwarp_pkg::tx_grant_t tx_grant;
   ddp_queue #(.Width($bits(tx_grant)), .Depth(FifoDepth)) u_tx_grant (
-    .clk_i, .rst_ni, .open_i(running), .valid_i(tx_grant_valid_i), .ready_o(tx_grant_ready_o), .data_i(tx_grant_i),
+    .clk_i, .rst_ni, .open_i(running),
+    .valid_i(tx_grant_valid_i), .ready_o(tx_grant_ready_o), .data_i(tx_grant_i),
     .valid_o(tx_grant_valid), .ready_i(tx_grant_ready), .data_o(tx_grant)
   );
 
   logic payload_hdr_valid, payload_hdr_ready;
   iwarp_pkg::payload_hdr_t payload_hdr;
   ddp_queue #(.Width($bits(payload_hdr)), .Depth(FifoDepth)) u_payload_hdr (
-    .clk_i, .rst_ni, .open_i(running), .valid_i(payload_hdr_valid_i), .ready_o(payload_hdr_ready_o), .data_i(payload_hdr_i),
+    .clk_i, .rst_ni, .open_i(running),
+    .valid_i(payload_hdr_valid_i), .ready_o(payload_hdr_ready_o), .data_i(payload_hdr_i),
     .valid_o(payload_hdr_valid), .ready_i(payload_hdr_ready), .data_o(payload_hdr)
   );
 
   logic payload_valid, payload_ready;
   iwarp_pkg::payload_t payload;
   ddp_queue #(.Width($bits(payload)), .Depth(BeatDepth)) u_payload (
-    .clk_i, .rst_ni, .open_i(running), .valid_i(payload_valid_i), .ready_o(payload_ready_o), .data_i(payload_i),
+    .clk_i, .rst_ni, .open_i(running),
+    .valid_i(payload_valid_i), .ready_o(payload_ready_o), .data_i(payload_i),
     .valid_o(payload_valid), .ready_i(payload_ready), .data_o(payload)
   );
 
   // Items that entered and left, for ddp_qp.
-  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed, fetched;
+  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed,
+        fetched;
   logic [1:0] free_valid, free_ready;   // resp_slot_free of a Read, of a Flush
 
   assign ask_in_o    = tx_message_hdr_valid_i && tx_message_hdr_ready_o;
@@ -153,8 +159,11 @@ module ddp_tx (
   assign seg_in_o    = seg_valid;
   assign seg_out_o   = gone;
   assign told_in_o   = {fetched, flush_freed, faulted, resp_freed, sq_freed};
-  assign told_out_o  = {resp_fetched_valid_o && resp_fetched_ready_i, free_valid[1] && free_ready[1], tx_fault_valid_o && tx_fault_ready_i,
-                        free_valid[0] && free_ready[0], sq_slot_free_valid_o && sq_slot_free_ready_i};
+  assign told_out_o  = {resp_fetched_valid_o && resp_fetched_ready_i,
+                        free_valid[1] && free_ready[1],
+                        tx_fault_valid_o && tx_fault_ready_i,
+                        free_valid[0] && free_ready[0],
+                        sq_slot_free_valid_o && sq_slot_free_ready_i};
 
   logic                arrive_tagged, hdr_re, body_re;
   logic [15:0]         arrive_qpn;
@@ -170,7 +179,8 @@ module ddp_tx (
     .ctl_valid_i(ctl_valid_i[0]), .ctl_ready_o(ctl_ready_o[0]), .ctl_qpn_i,
     .tx_message_hdr_valid_i(tx_message_hdr_valid), .tx_message_hdr_ready_o(tx_message_hdr_ready),
     .tx_message_hdr_i(tx_message_hdr),
-    .tx_message_valid_i(tx_message_valid), .tx_message_ready_o(tx_message_ready), .tx_message_i(tx_message),
+    .tx_message_valid_i(tx_message_valid), .tx_message_ready_o(tx_message_ready),
+    .tx_message_i(tx_message),
     .arrive_valid_o(arrive_valid), .arrive_ready_i(arrive_ready), .arrive_qpn_o(arrive_qpn),
     .arrive_source_o(arrive_source), .arrive_tagged_o(arrive_tagged), .arrive_qn_o(arrive_qn),
     .arrive_length_o(arrive_length),
@@ -186,16 +196,17 @@ module ddp_tx (
 
   ddp_tx_sched u_sched (
     .clk_i, .rst_ni, .clear_i, .clear_addr_i,
-    .ctl_valid_i(ctl_valid_i[2]), .ctl_ready_o(ctl_ready_o[2]), .ctl_start_i, .ctl_qpn_i, .ctl_pd_i, .ctl_done_o,
+    .ctl_valid_i(ctl_valid_i[2]), .ctl_ready_o(ctl_ready_o[2]),
+    .ctl_start_i, .ctl_qpn_i, .ctl_pd_i, .ctl_done_o,
     .arrive_valid_i(arrive_valid), .arrive_ready_o(arrive_ready), .arrive_qpn_i(arrive_qpn),
     .arrive_source_i(arrive_source), .arrive_tagged_i(arrive_tagged), .arrive_qn_i(arrive_qn),
     .arrive_length_i(arrive_length),
     .tx_grant_valid_i(tx_grant_valid), .tx_grant_ready_o(tx_grant_ready), .tx_grant_i(tx_grant),
     .tx_want_valid_o, .tx_want_ready_i, .tx_want_o,
     .fault_valid_i(fault_valid), .fault_ready_o(fault_ready), .fault_qpn_i(fault_qpn),
-    .seg_valid_o(seg_valid), .seg_qpn_o(seg_qpn), .seg_source_o(seg_source), .seg_index_o(seg_index),
-    .seg_first_o(seg_first), .seg_last_o(seg_last), .seg_length_o(seg_length), .seg_offset_o(seg_offset),
-    .seg_msn_o(seg_msn), .seg_pd_o(seg_pd),
+    .seg_valid_o(seg_valid), .seg_qpn_o(seg_qpn), .seg_source_o(seg_source),
+    .seg_index_o(seg_index), .seg_first_o(seg_first), .seg_last_o(seg_last),
+    .seg_length_o(seg_length), .seg_offset_o(seg_offset), .seg_msn_o(seg_msn), .seg_pd_o(seg_pd),
     .gone_i(gone)
   );
 
@@ -216,15 +227,16 @@ module ddp_tx (
 
   ddp_tx_segment u_segment (
     .clk_i, .rst_ni,
-    .seg_valid_i(seg_valid), .seg_qpn_i(seg_qpn), .seg_source_i(seg_source), .seg_index_i(seg_index),
-    .seg_first_i(seg_first), .seg_last_i(seg_last), .seg_length_i(seg_length), .seg_offset_i(seg_offset),
-    .seg_msn_i(seg_msn), .seg_pd_i(seg_pd),
+    .seg_valid_i(seg_valid), .seg_qpn_i(seg_qpn), .seg_source_i(seg_source),
+    .seg_index_i(seg_index), .seg_first_i(seg_first), .seg_last_i(seg_last),
+    .seg_length_i(seg_length), .seg_offset_i(seg_offset), .seg_msn_i(seg_msn), .seg_pd_i(seg_pd),
     .hdr_re_o(hdr_re), .hdr_addr_o(hdr_addr), .hdr_i(hdr),
     .body_re_o(body_re), .body_addr_o(body_addr), .body_i(slot_body),
     .payload_req_valid_o, .payload_req_ready_i, .payload_req_o,
     .tx_xlate_valid_o, .tx_xlate_ready_i, .tx_xlate_o,
     .sq_slot_free_valid_o, .sq_slot_free_ready_i, .sq_slot_free_o,
-    .resp_slot_free_valid_o(free_valid[0]), .resp_slot_free_ready_i(free_ready[0]), .resp_slot_free_o(free_read),
+    .resp_slot_free_valid_o(free_valid[0]), .resp_slot_free_ready_i(free_ready[0]),
+    .resp_slot_free_o(free_read),
     .sq_freed_o(sq_freed), .resp_freed_o(resp_freed),
     .order_valid_o(order_valid), .order_o(order),
     .inline_valid_o(inline_valid), .inline_ready_i(inline_ready), .inline_shifted_o(inline_shifted),
@@ -237,7 +249,8 @@ module ddp_tx (
     .order_valid_i(order_valid), .order_i(order),
     .inline_valid_i(inline_valid), .inline_ready_o(inline_ready), .inline_shifted_i(inline_shifted),
     .inline_first_i(inline_first), .inline_cut_i(inline_cut), .inline_i(inline_beat),
-    .payload_hdr_valid_i(payload_hdr_valid), .payload_hdr_ready_o(payload_hdr_ready), .payload_hdr_i(payload_hdr),
+    .payload_hdr_valid_i(payload_hdr_valid), .payload_hdr_ready_o(payload_hdr_ready),
+    .payload_hdr_i(payload_hdr),
     .payload_valid_i(payload_valid), .payload_ready_o(payload_ready), .payload_i(payload),
     .placed_i,
     .tx_ulpdu_hdr_valid_o, .tx_ulpdu_hdr_ready_i, .tx_ulpdu_hdr_o,
@@ -246,6 +259,7 @@ module ddp_tx (
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_qpn_o(fault_qpn),
     .resp_free_valid_o(free_valid[1]), .resp_free_ready_i(free_ready[1]), .resp_free_o(free_flush),
     .resp_fetched_valid_o, .resp_fetched_ready_i, .resp_fetched_o, .resp_fetch_o(fetched),
-    .resp_freed_o(flush_freed), .gone_o(gone), .fault_o(faulted), .sent_o(sent_in_o), .left_o(sent_out_o)
+    .resp_freed_o(flush_freed), .gone_o(gone), .fault_o(faulted),
+    .sent_o(sent_in_o), .left_o(sent_out_o)
   );
 endmodule

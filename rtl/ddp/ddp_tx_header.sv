@@ -92,7 +92,8 @@ module ddp_tx_header #(
   output logic         left_o
 );
   localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
-  localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2, KindShifted = 3'd3, KindProbe = 3'd4;
+  localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2,
+                         KindShifted = 3'd3, KindProbe = 3'd4;
 
   // Wire order to lanes: the top byte becomes lane 0.
   function automatic logic [143:0] to_lanes(input logic [143:0] network);
@@ -114,7 +115,8 @@ module ddp_tx_header #(
     .clk_i, .rst_ni,
     .valid_i(order_valid_i), .ready_o(unused_ready), .data_i(order_i),
     .valid_o(order_valid), .ready_i(judge),
-    .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset, fetches, waits, watermark}),
+    .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset, fetches, waits,
+             watermark}),
     .count_o(unused_orders)
   );
 
@@ -131,25 +133,31 @@ module ddp_tx_header #(
 
   // First cycle: read the QP's bad flag. Second cycle: decide, when the payload's header is valid.
   logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire, fetched;
-  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, free_ready, fetch_ready, all_ready;
+  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, free_ready,
+              fetch_ready, all_ready;
   logic [4:0] header_bytes;
 
   assign ctl_ready_o  = !clear_i;
   assign ctl_fire     = ctl_valid_i && ctl_ready_o;
   assign look         = order_valid && !looked_q;
   assign is_term      = source == iwarp_pkg::TxTerm;
-  assign is_bad       = payload_hdr_i.status != iwarp_pkg::RdOk || payload_hdr_i.result != iwarp_pkg::TptOk;
-  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready && free_ready && fetch_ready;
+  assign is_bad       = payload_hdr_i.status != iwarp_pkg::RdOk ||
+                        payload_hdr_i.result != iwarp_pkg::TptOk;
+  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready &&
+                        free_ready && fetch_ready;
   assign fetched      = kind == KindPayload || kind == KindProbe;
-  assign judge        = looked_q && reached_q && all_ready && (!fetched || payload_hdr_valid_i) && !ctl_valid_i;
+  assign judge        = looked_q && reached_q && all_ready && (!fetched || payload_hdr_valid_i) &&
+                        !ctl_valid_i;
   assign faulty       = judge && fetched && is_bad && !was_bad;
   assign drop         = !is_term && (was_bad || (fetched && is_bad));
   assign send         = judge && !drop;
   assign fault_o      = faulty;
   // Only a sent Flush Response frees its slot here. The QP of a dropped one has failed, and rdmap
   // must take its tx_fault before any other report about the QP.
-  assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged && (kind == KindProbe || waits);
-  assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
+  assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged &&
+                        (kind == KindProbe || waits);
+  assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes)
+                                  : 5'(rnic_pkg::UntaggedHeaderBytes);
 
   assign payload_hdr_ready_o = judge && fetched;
 
@@ -173,7 +181,8 @@ module ddp_tx_header #(
     .clk_i, .rst_ni,
     .valid_i(faulty), .ready_o(report_ready),
     .data_i({qpn, source, slot, offset, payload_hdr_i.status, payload_hdr_i.result}),
-    .valid_o(tx_fault_valid_o), .ready_i(tx_fault_ready_i), .data_o(tx_fault_o), .count_o(unused_reports)
+    .valid_o(tx_fault_valid_o), .ready_i(tx_fault_ready_i), .data_o(tx_fault_o),
+    .count_o(unused_reports)
   );
 
   stream_fifo #(.Width(16), .Depth(2)) u_faults (
@@ -184,7 +193,8 @@ module ddp_tx_header #(
 
   stream_fifo #(.Width(iwarp_pkg::TxUlpduHdrWidth), .Depth(2)) u_ulpdus (
     .clk_i, .rst_ni,
-    .valid_i(send), .ready_o(ulpdu_ready), .data_i({qpn, length + 16'(header_bytes), done, slot, is_term}),
+    .valid_i(send), .ready_o(ulpdu_ready),
+    .data_i({qpn, length + 16'(header_bytes), done, slot, is_term}),
     .valid_o(tx_ulpdu_hdr_valid_o), .ready_i(tx_ulpdu_hdr_ready_i), .data_o(tx_ulpdu_hdr_o),
     .count_o(unused_ulpdus)
   );
@@ -193,7 +203,8 @@ module ddp_tx_header #(
   stream_fifo #(.Width(16), .Depth(2)) u_frees (
     .clk_i, .rst_ni,
     .valid_i(resp_freed_o), .ready_o(free_ready), .data_i(qpn),
-    .valid_o(resp_free_valid_o), .ready_i(resp_free_ready_i), .data_o(resp_free_o), .count_o(unused_frees)
+    .valid_o(resp_free_valid_o), .ready_i(resp_free_ready_i), .data_o(resp_free_o),
+    .count_o(unused_frees)
   );
 
   logic [1:0] unused_fetches;
@@ -201,7 +212,8 @@ module ddp_tx_header #(
   stream_fifo #(.Width(16), .Depth(2)) u_fetches (
     .clk_i, .rst_ni,
     .valid_i(resp_fetch_o), .ready_o(fetch_ready), .data_i(qpn),
-    .valid_o(resp_fetched_valid_o), .ready_i(resp_fetched_ready_i), .data_o(resp_fetched_o), .count_o(unused_fetches)
+    .valid_o(resp_fetched_valid_o), .ready_i(resp_fetched_ready_i), .data_o(resp_fetched_o),
+    .count_o(unused_fetches)
   );
 
   // The mover's orders.
@@ -221,7 +233,8 @@ module ddp_tx_header #(
   // cut segments, u_cut holds 4 beats.
   localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;
   localparam int unsigned BeatW = $bits(inline_i);
-  logic             as_is_ready, as_is_valid, as_is_pop, cut_in_ready, cut_ready, cut_valid, cut_pop;
+  logic             as_is_ready, as_is_valid, as_is_pop,
+                    cut_in_ready, cut_ready, cut_valid, cut_pop;
   logic             cut_last, cut_error;
   logic [6:0]       cut_keep;
   logic [511:0]     cut_data;
@@ -229,7 +242,8 @@ module ddp_tx_header #(
   logic [BeatW-1:0] as_is_bits;
   logic [$clog2(InlineDepth+1)-1:0] unused_as_is;
 
-  assign inline_ready_o = inline_shifted_i ? cut_in_ready && (cut_ready || !inline_first_i) : as_is_ready;
+  assign inline_ready_o = inline_shifted_i ? cut_in_ready && (cut_ready || !inline_first_i)
+                                           : as_is_ready;
 
   stream_fifo #(.Width(BeatW), .Depth(InlineDepth)) u_as_is (
     .clk_i, .rst_ni,
@@ -244,14 +258,15 @@ module ddp_tx_header #(
 
   header_take #(.Depth(4)) u_cut (
     .clk_i, .rst_ni,
-    .valid_i(inline_valid_i && inline_shifted_i && (cut_ready || !inline_first_i)), .ready_o(cut_in_ready),
+    .valid_i(inline_valid_i && inline_shifted_i && (cut_ready || !inline_first_i)),
+    .ready_o(cut_in_ready),
     .last_i(inline_i.last), .error_i(1'b0), .keep_i(inline_i.keep), .data_i(inline_i.data),
     .head_valid_o(unused_head_valid), .head_ready_i(1'b1), .head_last_o(unused_head_last),
     .head_keep_o(unused_head_keep), .head_data_o(unused_head_data),
-    .cut_valid_i(inline_valid_i && inline_shifted_i && inline_first_i && cut_in_ready), .cut_ready_o(cut_ready),
-    .cut_bytes_i(inline_cut_i),
-    .valid_o(cut_valid), .ready_i(cut_pop), .last_o(cut_last), .error_o(cut_error), .keep_o(cut_keep),
-    .data_o(cut_data)
+    .cut_valid_i(inline_valid_i && inline_shifted_i && inline_first_i && cut_in_ready),
+    .cut_ready_o(cut_ready), .cut_bytes_i(inline_cut_i),
+    .valid_o(cut_valid), .ready_i(cut_pop),
+    .last_o(cut_last), .error_o(cut_error), .keep_o(cut_keep), .data_o(cut_data)
   );
 
   // The mover.
@@ -261,10 +276,14 @@ module ddp_tx_header #(
 
   always_comb begin
     case (move_kind)
-      KindPayload: {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last, payload_i.keep, payload_i.data};
-      KindProbe:   {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last, 7'd0, payload_i.data};
-      KindInline:  {in_valid, in_last, in_keep, in_data} = {as_is_valid, as_is.last, as_is.keep, as_is.data};
-      KindShifted: {in_valid, in_last, in_keep, in_data} = {cut_valid, cut_last, cut_keep, cut_data};
+      KindPayload: {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last,
+                                                            payload_i.keep, payload_i.data};
+      KindProbe:   {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last,
+                                                            7'd0, payload_i.data};
+      KindInline:  {in_valid, in_last, in_keep, in_data} = {as_is_valid, as_is.last,
+                                                            as_is.keep, as_is.data};
+      KindShifted: {in_valid, in_last, in_keep, in_data} = {cut_valid, cut_last,
+                                                            cut_keep, cut_data};
       default:     {in_valid, in_last, in_keep, in_data} = {1'b1, 1'b1, 7'd0, as_is.data};
     endcase
   end
@@ -281,11 +300,12 @@ module ddp_tx_header #(
 
   header_put u_put (
     .clk_i, .rst_ni,
-    .put_valid_i(send), .put_ready_o(put_ready), .put_bytes_i(7'(header_bytes)), .put_data_i({368'd0, to_lanes(header)}),
-    .valid_i(move_valid && !move_drop && in_valid), .ready_o(put_in_ready), .last_i(in_last), .error_i(1'b0),
-    .keep_i(in_keep), .data_i(in_data),
-    .valid_o(tx_ulpdu_valid_o), .ready_i(tx_ulpdu_ready_i), .last_o(out.last), .error_o(out.error), .keep_o(out.keep),
-    .data_o(out.data)
+    .put_valid_i(send), .put_ready_o(put_ready),
+    .put_bytes_i(7'(header_bytes)), .put_data_i({368'd0, to_lanes(header)}),
+    .valid_i(move_valid && !move_drop && in_valid), .ready_o(put_in_ready),
+    .last_i(in_last), .error_i(1'b0), .keep_i(in_keep), .data_i(in_data),
+    .valid_o(tx_ulpdu_valid_o), .ready_i(tx_ulpdu_ready_i),
+    .last_o(out.last), .error_o(out.error), .keep_o(out.keep), .data_o(out.data)
   );
 
   assign tx_ulpdu_o = out;
@@ -297,7 +317,8 @@ module ddp_tx_header #(
 
   assign hdr_out  = tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i;
   assign last_out = tx_ulpdu_valid_o && tx_ulpdu_ready_i && out.last;
-  assign left_o   = (hdr_out && last_out) || (hdr_out && ahead_q < 5'sd0) || (last_out && ahead_q > 5'sd0);
+  assign left_o   = (hdr_out && last_out) || (hdr_out && ahead_q < 5'sd0) ||
+                    (last_out && ahead_q > 5'sd0);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ahead_q <= '0;
@@ -305,8 +326,8 @@ module ddp_tx_header #(
   end
 
   logic unused_bits;
-  assign unused_bits = ^{clear_addr_i, ctl_qpn_i, payload_hdr_i.length, payload_i.error, as_is.error, inline_i.error,
-                         cut_error, KindNone};
+  assign unused_bits = ^{clear_addr_i, ctl_qpn_i, payload_hdr_i.length, payload_i.error,
+                         as_is.error, inline_i.error, cut_error, KindNone};
 
   `RNIC_ASSERT(OrderRoom_A, !order_valid_i || unused_ready)
   `RNIC_ASSERT(PayloadLength_A, !send || kind != KindPayload || payload_hdr_i.length == 17'(length))
@@ -323,12 +344,15 @@ module ddp_tx_header #(
   // waits until its watermark is reached.
   `RNIC_ASSERT(ProbeReturned_A, !(send && kind == KindProbe && !is_term) ||
                                 (payload_hdr_valid_i && payload_hdr_ready_o && !is_bad))
-  `RNIC_ASSERT(FreedWhenFinal_A, !(resp_freed_o && kind == KindProbe) || (payload_hdr_valid_i && !is_bad))
-  `RNIC_ASSERT(ProbeBeat_A, !(moved && move_kind == KindProbe) || (payload_valid_i && payload_ready_o && payload_i.last))
+  `RNIC_ASSERT(FreedWhenFinal_A, !(resp_freed_o && kind == KindProbe) ||
+                                 (payload_hdr_valid_i && !is_bad))
+  `RNIC_ASSERT(ProbeBeat_A, !(moved && move_kind == KindProbe) ||
+                            (payload_valid_i && payload_ready_o && payload_i.last))
   `RNIC_ASSERT_NEXT(WaitsForPlacement_A, 1'b1, !(judge && waits) || $past(placed_q) >= watermark)
   // Segments inside: ddp_tx_sched admits at most SegDepth, and counts gone_o (its InsideInRange_A).
   logic [31:0] f_inside_q;
-  always_ff @(posedge clk_i) f_inside_q <= rst_ni ? f_inside_q + 32'(order_valid_i) - 32'(gone_o) : 32'd0;
+  always_ff @(posedge clk_i)
+    f_inside_q <= rst_ni ? f_inside_q + 32'(order_valid_i) - 32'(gone_o) : 32'd0;
   always_comb if (rst_ni) assume (!order_valid_i || f_inside_q < rnic_pkg::SegDepth);
   `RNIC_ASSERT(LookedIsThere_A, !looked_q || order_valid)
   `RNIC_ASSERT(InsideIsQueued_A, f_inside_q == 32'(unused_orders) + 32'(unused_moves))

@@ -102,17 +102,22 @@ module ddp_tx_sched (
   } state_t;
 
   // E0: choose an event whose QP is not inside, and read the table.
-  logic        one_valid_q, two_valid_q, room, can_fault, can_ctl, can_arrive, can_grant, turn_q, go;
+  logic        one_valid_q, two_valid_q, room, can_fault, can_ctl, can_arrive, can_grant, turn_q,
+               go;
   logic [1:0]  kind, one_kind_q, two_kind_q;
   logic [15:0] qpn, one_qpn_q, two_qpn_q;
   logic [InsideW-1:0] inside_q;
   logic [$clog2(WantDepth+1)-1:0] wants;
 
   logic busy_fault, busy_ctl, busy_arrive, busy_grant;
-  assign busy_fault  = (one_valid_q && one_qpn_q == fault_qpn_i)    || (two_valid_q && two_qpn_q == fault_qpn_i);
-  assign busy_ctl    = (one_valid_q && one_qpn_q == ctl_qpn_i)      || (two_valid_q && two_qpn_q == ctl_qpn_i);
-  assign busy_arrive = (one_valid_q && one_qpn_q == arrive_qpn_i)   || (two_valid_q && two_qpn_q == arrive_qpn_i);
-  assign busy_grant  = (one_valid_q && one_qpn_q == tx_grant_i.qpn) || (two_valid_q && two_qpn_q == tx_grant_i.qpn);
+  assign busy_fault  = (one_valid_q && one_qpn_q == fault_qpn_i) ||
+                       (two_valid_q && two_qpn_q == fault_qpn_i);
+  assign busy_ctl    = (one_valid_q && one_qpn_q == ctl_qpn_i) ||
+                       (two_valid_q && two_qpn_q == ctl_qpn_i);
+  assign busy_arrive = (one_valid_q && one_qpn_q == arrive_qpn_i) ||
+                       (two_valid_q && two_qpn_q == arrive_qpn_i);
+  assign busy_grant  = (one_valid_q && one_qpn_q == tx_grant_i.qpn) ||
+                       (two_valid_q && two_qpn_q == tx_grant_i.qpn);
 
   assign room       = 32'(wants) <= WantDepth - 4 && !clear_i;
   assign can_fault  = fault_valid_i && !busy_fault && room;
@@ -178,8 +183,10 @@ module ddp_tx_sched (
   logic [31:0]      pick_length;
   logic [15:0]      pick_mulpdu;
 
-  assign can_send    = one.running && !one.dropping && (one.in_msg || one.sq_count != '0 || one.resp);
-  assign pick_resp   = one.in_msg ? one.last_resp : one.resp && (one.sq_count == '0 || !one.last_resp);
+  assign can_send    = one.running && !one.dropping &&
+                       (one.in_msg || one.sq_count != '0 || one.resp);
+  assign pick_resp   = one.in_msg ? one.last_resp
+                                  : one.resp && (one.sq_count == '0 || !one.last_resp);
   assign pick_mulpdu = one.in_msg ? one.mulpdu : one_mulpdu_q;
 
   always_comb begin
@@ -188,9 +195,14 @@ module ddp_tx_sched (
       if (one.sq_head == 3'(i)) pick_info = one.sq_info[i*InfoW +: InfoW];
     end
     {pick_tagged, pick_qn, pick_length} = pick_info;
-    if (pick_resp)   {pick_tagged, pick_qn, pick_length} = {one.resp_tagged, 2'(rnic_pkg::QnResponse), one.resp_length};
-    if (one.in_msg)  pick_length = one.rest;
-    if (one.term)    {pick_tagged, pick_qn, pick_length} = {1'b0, 2'(rnic_pkg::QnTerminate), 32'(one.term_length)};
+    if (pick_resp)
+      {pick_tagged, pick_qn, pick_length} = {one.resp_tagged, 2'(rnic_pkg::QnResponse),
+                                             one.resp_length};
+    if (one.in_msg)
+      pick_length = one.rest;
+    if (one.term)
+      {pick_tagged, pick_qn, pick_length} = {1'b0, 2'(rnic_pkg::QnTerminate),
+                                             32'(one.term_length)};
   end
 
   // E2: registers.
@@ -209,7 +221,8 @@ module ddp_tx_sched (
     two_source_q <= one_source_q;
     two_send_q   <= one_kind_q == EvGrant && (one.term || can_send);
     two_resp_q   <= pick_resp;
-    two_cap_q    <= pick_mulpdu - (pick_tagged ? 16'(rnic_pkg::TaggedHeaderBytes) : 16'(rnic_pkg::UntaggedHeaderBytes));
+    two_cap_q    <= pick_mulpdu - (pick_tagged ? 16'(rnic_pkg::TaggedHeaderBytes)
+                                               : 16'(rnic_pkg::UntaggedHeaderBytes));
     if (one_kind_q == EvGrant) begin
       two_mulpdu_q <= pick_mulpdu;
       two_tagged_q <= pick_tagged;
@@ -303,7 +316,8 @@ module ddp_tx_sched (
 
   assign seg_valid_o  = two_valid_q && two_send_q;
   assign seg_qpn_o    = two_qpn_q;
-  assign seg_source_o = two_q.term ? iwarp_pkg::TxTerm : two_resp_q ? iwarp_pkg::TxResp : iwarp_pkg::TxSq;
+  assign seg_source_o = two_q.term ? iwarp_pkg::TxTerm
+                      : two_resp_q ? iwarp_pkg::TxResp : iwarp_pkg::TxSq;
   assign seg_index_o  = two_q.sq_head;
   assign seg_first_o  = !two_q.in_msg || two_q.term;
   assign seg_last_o   = last;
@@ -338,7 +352,8 @@ module ddp_tx_sched (
   logic unused_ready;
   stream_fifo #(.Width(iwarp_pkg::TxWantWidth), .Depth(WantDepth), .Reserved(1'b1)) u_wants (
     .clk_i, .rst_ni,
-    .valid_i(two_valid_q && (want || want_term)), .ready_o(unused_ready), .data_i({two_qpn_q, want_term}),
+    .valid_i(two_valid_q && (want || want_term)), .ready_o(unused_ready),
+    .data_i({two_qpn_q, want_term}),
     .valid_o(tx_want_valid_o), .ready_i(tx_want_ready_i), .data_o(tx_want_o), .count_o(wants)
   );
 
@@ -348,11 +363,13 @@ module ddp_tx_sched (
   logic takes;   // a message of the send queue or a response arrives
   assign takes = two_valid_q && two_kind_q == EvArrive && two_q.running && !two_q.dropping;
   `RNIC_COVER(SeveralMessages_C, takes && two_source_q == iwarp_pkg::TxSq && two_q.sq_count != '0)
-  `RNIC_COVER(ResponseBesideMessage_C, takes && two_source_q == iwarp_pkg::TxResp && two_q.sq_count != '0)
+  `RNIC_COVER(ResponseBesideMessage_C, takes && two_source_q == iwarp_pkg::TxResp &&
+                                       two_q.sq_count != '0)
   `RNIC_COVER(MessageBesideResponse_C, takes && two_source_q == iwarp_pkg::TxSq && two_q.resp)
   `RNIC_COVER(SeveralDropped_C, two_valid_q && two_kind_q == EvFault && two_q.sq_count > 4'd1)
   `RNIC_ASSERT(InsideInRange_A, 32'(inside_q) <= rnic_pkg::SegDepth)
-  `RNIC_ASSERT(SlotFree_A, !(two_valid_q && two_kind_q == EvArrive && two_q.running && !two_q.dropping) ||
+  `RNIC_ASSERT(SlotFree_A, !(two_valid_q && two_kind_q == EvArrive && two_q.running &&
+                             !two_q.dropping) ||
                            (two_source_q == iwarp_pkg::TxSq ? 32'(two_q.sq_count) < SqSlots :
                             two_source_q != iwarp_pkg::TxResp || !two_q.resp))
   `RNIC_ASSERT(WantHasRoom_A, !(two_valid_q && (want || want_term)) || unused_ready)
@@ -360,7 +377,9 @@ module ddp_tx_sched (
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::ddp_segment_commit_t tap_ddp_segment /*verilator public_flat_rd*/;
-  assign tap_ddp_segment = {two_valid_q && two_kind_q == EvGrant, two_qpn_q, seg_source_o, !two_send_q};
+  assign tap_ddp_segment = {two_valid_q && two_kind_q == EvGrant, two_qpn_q, seg_source_o,
+                            !two_send_q};
   iwarp_pkg::ddp_drop_commit_t tap_ddp_drop /*verilator public_flat_rd*/;
-  assign tap_ddp_drop = {two_valid_q && (two_kind_q == EvFault || want_term), two_qpn_q, two_kind_q != EvFault};
+  assign tap_ddp_drop = {two_valid_q && (two_kind_q == EvFault || want_term), two_qpn_q,
+                         two_kind_q != EvFault};
 endmodule

@@ -89,7 +89,8 @@ module ddp_tx_segment #(
   localparam int unsigned SegW  = 16 + 2 + 3 + 2 + 16 + 32 + 32 + 16;
   localparam int unsigned PosW  = 4 + 32;
 
-  localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2, KindShifted = 3'd3, KindProbe = 3'd4;
+  localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2,
+                         KindShifted = 3'd3, KindProbe = 3'd4;
 
   // The queue.
   logic        seg_valid, first, last, finish;
@@ -103,9 +104,10 @@ module ddp_tx_segment #(
   stream_fifo #(.Width(SegW), .Depth(rnic_pkg::SegDepth), .Reserved(1'b1)) u_segs (
     .clk_i, .rst_ni,
     .valid_i(seg_valid_i), .ready_o(unused_ready),
-    .data_i({seg_qpn_i, seg_source_i, seg_index_i, seg_first_i, seg_last_i, seg_length_i, seg_offset_i, seg_msn_i,
-             seg_pd_i}),
-    .valid_o(seg_valid), .ready_i(finish), .data_o({qpn, source, index, first, last, length, offset, msn, pd}),
+    .data_i({seg_qpn_i, seg_source_i, seg_index_i, seg_first_i, seg_last_i, seg_length_i,
+             seg_offset_i, seg_msn_i, seg_pd_i}),
+    .valid_o(seg_valid), .ready_i(finish),
+    .data_o({qpn, source, index, first, last, length, offset, msn, pd}),
     .count_o(unused_segs)
   );
 
@@ -125,7 +127,8 @@ module ddp_tx_segment #(
   } st_e;
 
   st_e              st_d, st_q;
-  logic             is_sq, free_ready, preq_ready, preq_push, xlate_ready, xlate_push, asked_q, ends;
+  logic             is_sq, free_ready, preq_ready, preq_push, xlate_ready, xlate_push, asked_q,
+                    ends;
   logic [QpW-1:0]   qp;
   logic [SlotW-1:0] slot_addr;
   logic [BodyW-1:0] body_base;
@@ -287,14 +290,16 @@ module ddp_tx_segment #(
     .clk_i, .rst_ni,
     .valid_i(preq_push), .ready_o(preq_ready),
     .data_i({1'b0, probe ? 16'd1 : length, hdr.has_watermark && first, hdr.watermark}),
-    .valid_o(payload_req_valid_o), .ready_i(payload_req_ready_i), .data_o(payload_req_o), .count_o(unused_preqs)
+    .valid_o(payload_req_valid_o), .ready_i(payload_req_ready_i), .data_o(payload_req_o),
+    .count_o(unused_preqs)
   );
 
   stream_fifo #(.Width(iwarp_pkg::TxXlateWidth), .Depth(2)) u_xlates (
     .clk_i, .rst_ni,
     .valid_i(xlate_push), .ready_o(xlate_ready),
     .data_i({sge_now_q.lkey, sge_to_q, 32'(piece), pd, qpn, rights, 1'b0, take_all}),
-    .valid_o(tx_xlate_valid_o), .ready_i(tx_xlate_ready_i), .data_o(tx_xlate_o), .count_o(unused_xlates)
+    .valid_o(tx_xlate_valid_o), .ready_i(tx_xlate_ready_i), .data_o(tx_xlate_o),
+    .count_o(unused_xlates)
   );
 
   // Released slots.
@@ -325,7 +330,8 @@ module ddp_tx_segment #(
   assign inline_shifted_o = offset[5:0] != '0;
   assign inline_first_o   = first_beat_q;
   assign inline_cut_o     = offset[5:0];
-  assign inline_o         = {inline_q <= 9'd64, 1'b0, inline_q <= 9'd64 ? inline_q[6:0] : 7'd64, body_i};
+  assign inline_o         = {inline_q <= 9'd64, 1'b0, inline_q <= 9'd64 ? inline_q[6:0] : 7'd64,
+                             body_i};
 
   // The header, first byte on top; 14 bytes when tagged. An untagged message has the STag that it
   // invalidates, or 0.
@@ -344,8 +350,9 @@ module ddp_tx_segment #(
                        : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
   assign order_o       = {qpn, source, order_kind, hdr.is_tagged, length,
-                          hdr.is_tagged ? {tagged_hdr, 32'd0} : untagged, last && hdr.done, hdr.slot,
-                          offset, last && source == iwarp_pkg::TxResp && order_kind == KindPayload,
+                          hdr.is_tagged ? {tagged_hdr, 32'd0} : untagged,
+                          last && hdr.done, hdr.slot, offset,
+                          last && source == iwarp_pkg::TxResp && order_kind == KindPayload,
                           order_kind == KindNone && hdr.has_watermark, hdr.watermark};
 
   logic unused_bits;
@@ -356,5 +363,6 @@ module ddp_tx_segment #(
   `RNIC_STREAM_STABLE(PayloadReqStable_A, payload_req_valid_o, payload_req_ready_i, payload_req_o)
   `RNIC_STREAM_STABLE(XlateStable_A, tx_xlate_valid_o, tx_xlate_ready_i, tx_xlate_o)
   `RNIC_STREAM_STABLE(SqFreeStable_A, sq_slot_free_valid_o, sq_slot_free_ready_i, sq_slot_free_o)
-  `RNIC_STREAM_STABLE(RespFreeStable_A, resp_slot_free_valid_o, resp_slot_free_ready_i, resp_slot_free_o)
+  `RNIC_STREAM_STABLE(RespFreeStable_A, resp_slot_free_valid_o, resp_slot_free_ready_i,
+                      resp_slot_free_o)
 endmodule

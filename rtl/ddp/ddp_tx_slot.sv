@@ -139,6 +139,7 @@ module ddp_tx_slot #(
   logic unused_bits;
   assign unused_bits = ^{tx_message_i.error, tx_message_i.keep, clear_addr_i, ctl_qpn_i};
 
-  `RNIC_ASSERT(BodyFits_A, !beat || (is_sq ? beat_q != 2'd3 || tx_message_i.last : tx_message_i.last))
+  `RNIC_ASSERT(BodyFits_A, !beat ||
+                           (is_sq ? beat_q != 2'd3 || tx_message_i.last : tx_message_i.last))
   `RNIC_ASSERT(QpnInRange_A, !begin_msg || 32'(tx_message_hdr_i.qpn) < rnic_pkg::NumQps)
 endmodule
