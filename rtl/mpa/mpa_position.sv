@@ -53,7 +53,9 @@ module mpa_position #(
   assign to_marker_o = -row[6:0];
   assign moved       = row[6:0] + advance_i;
 
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
 
   ram_1r1w #(.Width(9), .Depth(rnic_pkg::NumQps)) u_table (
     .clk_i, .rst_ni,

@@ -81,8 +81,10 @@ module mpa_qp #(
     end else begin
       rx_held_q <= rx_held_q + 16'(rx_in_i) - 16'(rx_out_i);
       tx_held_q <= tx_held_q + 16'(tx_in_i) - 16'(tx_out_i);
-      rx_rest_q <= take ? rx_held_q + 16'(rx_in_i) - 16'(rx_out_i) : rx_rest_q - 16'(rx_out_i && rx_rest_q != '0);
-      tx_rest_q <= take ? tx_held_q + 16'(tx_in_i) - 16'(tx_out_i) : tx_rest_q - 16'(tx_out_i && tx_rest_q != '0);
+      rx_rest_q <= take ? rx_held_q + 16'(rx_in_i) - 16'(rx_out_i)
+                        : rx_rest_q - 16'(rx_out_i && rx_rest_q != '0);
+      tx_rest_q <= take ? tx_held_q + 16'(tx_in_i) - 16'(tx_out_i)
+                        : tx_rest_q - 16'(tx_out_i && tx_rest_q != '0);
       rx_set_q  <= state_q == StSet && (rx_set_q || set_rx_ready_i);
       tx_set_q  <= state_q == StSet && (tx_set_q || set_tx_ready_i);
       unique case (state_q)
@@ -105,8 +107,9 @@ module mpa_qp #(
   end
 
   logic unused_params;
-  assign unused_params = ^{ctl_i.params.connection, ctl_i.params.pd, ctl_i.params.persist, ctl_i.params.hold_tx, ctl_i.params.ird,
-                           ctl_i.params.ord, ctl_i.params.ird_base, ctl_i.params.ord_base};
+  assign unused_params = ^{ctl_i.params.connection, ctl_i.params.pd, ctl_i.params.persist,
+                           ctl_i.params.hold_tx, ctl_i.params.ird, ctl_i.params.ord,
+                           ctl_i.params.ird_base, ctl_i.params.ord_base};
 
   `RNIC_ASSERT(QpnInRange_A, !ctl_valid_i || 32'(ctl_i.qpn) < rnic_pkg::NumQps)
   `RNIC_STREAM_STABLE(AckStable_A, ack_valid_o, ack_ready_i, ack_o)

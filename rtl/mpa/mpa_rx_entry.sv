@@ -76,7 +76,8 @@ module mpa_rx_entry #(
 
   stream_fifo #(.Width(25), .Depth(4)) u_packets (
     .clk_i, .rst_ni,
-    .valid_i(rsp_valid_i), .ready_o(rsp_ready_o), .data_i({front.qpn, crc_i, markers_i, to_marker_i}),
+    .valid_i(rsp_valid_i), .ready_o(rsp_ready_o),
+    .data_i({front.qpn, crc_i, markers_i, to_marker_i}),
     .valid_o(packet_valid), .ready_i(packet_ready),
     .data_o({packet_qpn, packet_crc, packet_markers, packet_first}),
     .count_o(unused_packets)
@@ -108,7 +109,8 @@ module mpa_rx_entry #(
   assign info_qpn_o   = packet_qpn;
   assign info_crc_o   = packet_crc;
   assign info_short_o = in.last && in.keep < 7'd4;
-  assign at           = packet_markers && index_q[2:0] == packet_first[6:4] && in.keep >= {1'b0, packet_first[3:0], 2'b0} + 7'd4;
+  assign at           = packet_markers && index_q[2:0] == packet_first[6:4] &&
+                        in.keep >= {1'b0, packet_first[3:0], 2'b0} + 7'd4;
   assign ptr          = {index_q, packet_first[3:0], 2'b0} - (packet_first == '0 ? 16'd4 : 16'd0);
 
   always_ff @(posedge clk_i) begin

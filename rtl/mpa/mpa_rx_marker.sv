@@ -40,7 +40,8 @@ module mpa_rx_marker (
     shorter = beat_i.data;
     for (int unsigned i = 0; i < 16; i++) begin
       if (word_i == 4'(i)) marker = marker | beat_i.data[32*i +: 32];
-      if (at_i && 4'(i) >= word_i) shorter[32*i +: 32] = i == 15 ? 32'd0 : beat_i.data[32*((i + 1) % 16) +: 32];
+      if (at_i && 4'(i) >= word_i)
+        shorter[32*i +: 32] = i == 15 ? 32'd0 : beat_i.data[32*((i + 1) % 16) +: 32];
     end
   end
   assign wrong      = at_i && {marker[23:16], marker[31:24]} != ptr_i;
@@ -53,7 +54,8 @@ module mpa_rx_marker (
   stream_reg #(.Width(523)) u_one (
     .clk_i, .rst_ni,
     .valid_i, .ready_o, .data_i({beat_i.last, beat_i.error, wrong, at_i, short_keep, shorter}),
-    .valid_o(one_valid), .ready_i(one_ready), .data_o({one_last, one_error, one_wrong, one_less, one_keep, one_data})
+    .valid_o(one_valid), .ready_i(one_ready),
+    .data_o({one_last, one_error, one_wrong, one_less, one_keep, one_data})
   );
 
   // Held words fill the lanes below the words of the next beat.

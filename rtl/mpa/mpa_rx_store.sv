@@ -46,7 +46,8 @@ module mpa_rx_store (
 
   // Items that wait for their CRC. The FIFOs hold more beats than the latency of crc32c, and an
   // info for each packet.
-  logic             beat_valid, beat_ready, bad, sum_valid, sum_ready, sum, info_valid, use_crc, too_short;
+  logic             beat_valid, beat_ready, bad, sum_valid, sum_ready, sum,
+                    info_valid, use_crc, too_short;
   logic [15:0]      length, qpn;
   iwarp_pkg::beat_t beat;
   logic [4:0]       unused_beats, unused_infos;
@@ -85,7 +86,8 @@ module mpa_rx_store (
   assign sum_ready    = beat_valid && beat.last && beat_ready;
   assign header.qpn   = qpn;
   assign header.length = bad_any ? 16'd0 : length;
-  assign header.cause = bad_crc ? iwarp_pkg::CauseMpaCrc : bad ? iwarp_pkg::CauseMpaMarker : iwarp_pkg::CauseNone;
+  assign header.cause = bad_crc ? iwarp_pkg::CauseMpaCrc
+                      : bad     ? iwarp_pkg::CauseMpaMarker : iwarp_pkg::CauseNone;
 
   // Store.
   logic         out_valid, out_ready, out_last, front_valid, order_ready;
@@ -118,7 +120,8 @@ module mpa_rx_store (
 
   stream_fifo #(.Width(1), .Depth(4)) u_order (
     .clk_i, .rst_ni,
-    .valid_i(hdr_valid_o && hdr_ready_i), .ready_o(order_ready), .data_i(hdr_o.cause != iwarp_pkg::CauseNone),
+    .valid_i(hdr_valid_o && hdr_ready_i), .ready_o(order_ready),
+    .data_i(hdr_o.cause != iwarp_pkg::CauseNone),
     .valid_o(order_valid), .ready_i(order_done), .data_o(order_empty),
     .count_o(unused_order)
   );

@@ -27,7 +27,8 @@ module mpa_tx_crc (
   input  logic             fpdu_ready_i,
   output iwarp_pkg::beat_t fpdu_o
 );
-  logic             store_ready, sum_in_ready, sum_valid, word_valid, word_ready, use_valid, use_crc, beat_valid, beat_ready;
+  logic             store_ready, sum_in_ready, sum_valid, word_valid, word_ready,
+                    use_valid, use_crc, beat_valid, beat_ready;
   logic [31:0]      sum, word;
   iwarp_pkg::beat_t beat;
   logic [6:0]       keep;
@@ -48,7 +49,8 @@ module mpa_tx_crc (
 
   crc32c u_crc (
     .clk_i, .rst_ni,
-    .valid_i(valid_i && store_ready), .ready_o(sum_in_ready), .last_i(beat_i.last), .keep_i(keep), .data_i(beat_i.data),
+    .valid_i(valid_i && store_ready), .ready_o(sum_in_ready),
+    .last_i(beat_i.last), .keep_i(keep), .data_i(beat_i.data),
     .crc_valid_o(sum_valid), .crc_ready_i(sum_ready), .crc_o(sum)
   );
 
@@ -76,7 +78,9 @@ module mpa_tx_crc (
 
   always_comb begin
     for (int unsigned i = 0; i < 16; i++) begin
-      fpdu_o.data[32*i +: 32] = beat.last && beat.keep[6:2] == 5'(i + 1) ? word & {32{use_crc}} : beat.data[32*i +: 32];
+      fpdu_o.data[32*i +: 32] = beat.last && beat.keep[6:2] == 5'(i + 1)
+                              ? word & {32{use_crc}}
+                              : beat.data[32*i +: 32];
     end
   end
 

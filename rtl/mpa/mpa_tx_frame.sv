@@ -130,9 +130,10 @@ module mpa_tx_frame #(
     .clk_i, .rst_ni,
     .put_valid_i(take), .put_ready_o(put_ready), .put_bytes_i(7'd2),
     .put_data_i({496'd0, front.length[7:0], front.length[15:8]}),
-    .valid_i(in_valid), .ready_o(in_ready), .last_i(in.last), .error_i(in.error), .keep_i(in.keep), .data_i(in.data),
-    .valid_o(put_valid), .ready_i(move), .last_o(frame_last), .error_o(put_error), .keep_o(frame_keep),
-    .data_o(frame_data)
+    .valid_i(in_valid), .ready_o(in_ready),
+    .last_i(in.last), .error_i(in.error), .keep_i(in.keep), .data_i(in.data),
+    .valid_o(put_valid), .ready_i(move),
+    .last_o(frame_last), .error_o(put_error), .keep_o(frame_keep), .data_o(frame_data)
   );
 
   // Append zeros up to a multiple of 4, and a word for the CRC. After a full beat that word is sent
@@ -152,7 +153,8 @@ module mpa_tx_frame #(
   assign beat.keep  = !frame_last ? 7'd64 : tail_q ? 7'd4 : full ? 7'd64 : padded + 7'd4;
 
   always_comb begin
-    for (int unsigned i = 0; i < 64; i++) beat.data[8*i +: 8] = frame_data[8*i +: 8] & {8{mask[i] && !tail_q}};
+    for (int unsigned i = 0; i < 64; i++)
+      beat.data[8*i +: 8] = frame_data[8*i +: 8] & {8{mask[i] && !tail_q}};
   end
 
   always_ff @(posedge clk_i) begin

@@ -68,7 +68,9 @@ module mpa_tx_marker (
     end
     for (int unsigned i = 0; i < 16; i++) begin
       marked[32*i +: 32] = !at || 4'(i) < word ? joined[32*i +: 32]
-                         : 4'(i) == word ? marker : i == 0 ? 32'd0 : joined[32*((i + 15) % 16) +: 32];
+                         : 4'(i) == word       ? marker
+                         : i == 0              ? 32'd0
+                                               : joined[32*((i + 15) % 16) +: 32];
     end
   end
 
