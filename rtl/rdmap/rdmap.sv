@@ -174,7 +174,8 @@ module rdmap (
     .free_waits_i(frees != '0),
     .wqe_valid_i(wh_valid), .wqe_ready_o(wh_ready), .wqe_i(wh), .sge_valid_i(sge_valid),
     .sge_ready_o(sge_ready), .sge_i(sge),
-    .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_local_o(sq_own_table), .sq_o(sq), .sq_data_o(sq_data),
+    .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_local_o(sq_own_table),
+    .sq_o(sq), .sq_data_o(sq_data),
     .sq_left_i(sq_q_valid && sq_q_ready),
     .term_valid_o(job_valid), .term_o(job), .term_left_i(job_q_valid && job_q_ready)
   );
@@ -185,9 +186,14 @@ module rdmap (
     .clk_i, .rst_ni, .valid_i(verdict_valid), .ready_o(verdict_room), .data_i(verdict),
     .valid_o(rx_verdict_valid_o), .ready_i(rx_verdict_ready_i), .data_o(rx_verdict_o), .count_o()
   );
-  stream_fifo #(.Width(iwarp_pkg::TxMessageHdrWidth + 416 + 3), .Depth(QueueDepth), .Reserved(1'b1)) u_sq (
-    .clk_i, .rst_ni, .valid_i(sq_valid), .ready_o(sq_room), .data_i({sq_drop, sq_own, sq_own_table, sq, sq_data}),
-    .valid_o(sq_q_valid), .ready_i(sq_q_ready), .data_o({q_drop, q_own, q_own_table, q_sq, q_data}), .count_o()
+  stream_fifo #(
+    .Width(iwarp_pkg::TxMessageHdrWidth + 416 + 3), .Depth(QueueDepth), .Reserved(1'b1)
+  ) u_sq (
+    .clk_i, .rst_ni,
+    .valid_i(sq_valid), .ready_o(sq_room),
+    .data_i({sq_drop, sq_own, sq_own_table, sq, sq_data}),
+    .valid_o(sq_q_valid), .ready_i(sq_q_ready),
+    .data_o({q_drop, q_own, q_own_table, q_sq, q_data}), .count_o()
   );
   stream_fifo #(.Width(JobW), .Depth(QueueDepth), .Reserved(1'b1)) u_jobs (
     .clk_i, .rst_ni, .valid_i(job_valid), .ready_o(job_room), .data_i(job),
@@ -203,8 +209,10 @@ module rdmap (
   rdmap_resp #(.ResultDepth(QueueDepth)) u_resp (
     .clk_i, .rst_ni, .ready_o(resp_ready_now), .placed_i,
     .result_valid_i(result_valid), .result_i(result), .result_left_o(result_out),
-    .fetched_valid_i(resp_fetched_valid_i), .fetched_ready_o(resp_fetched_ready_o), .fetched_i(resp_fetched_i),
-    .atomic_req_valid_o, .atomic_req_ready_i, .atomic_req_o, .atomic_dead_valid_o, .atomic_dead_ready_i, .atomic_dead_o,
+    .fetched_valid_i(resp_fetched_valid_i), .fetched_ready_o(resp_fetched_ready_o),
+    .fetched_i(resp_fetched_i),
+    .atomic_req_valid_o, .atomic_req_ready_i, .atomic_req_o,
+    .atomic_dead_valid_o, .atomic_dead_ready_i, .atomic_dead_o,
     .atomic_rsp_valid_i, .atomic_rsp_ready_o, .atomic_rsp_i,
     .res_done_valid_o(stored_valid), .res_done_ready_i(stored_ready), .res_done_o(stored),
     .ask_i(ask), .ask_qpn_i(ask_qpn), .idle_o(idle),
@@ -231,15 +239,16 @@ module rdmap (
   );
 
   // --- transmit
-  logic local_valid, local_ready, local_done_valid, local_done_ready, local_fail, local_fail_ready, unused_index;
+  logic local_valid, local_ready, local_done_valid, local_done_ready, local_fail,
+        local_fail_ready, unused_index;
   iwarp_pkg::sq_local_t local_item;
   iwarp_pkg::res_done_t local_done;
   iwarp_pkg::tx_fault_t local_failed;
   logic wqe_out, response_out, term_out;
   rdmap_tx u_tx (
     .clk_i, .rst_ni,
-    .sq_valid_i(sq_q_valid), .sq_ready_o(sq_q_ready), .sq_drop_i(q_drop), .sq_own_i(q_own), .sq_local_i(q_own_table),
-    .sq_i(q_sq), .sq_data_i(q_data),
+    .sq_valid_i(sq_q_valid), .sq_ready_o(sq_q_ready), .sq_drop_i(q_drop), .sq_own_i(q_own),
+    .sq_local_i(q_own_table), .sq_i(q_sq), .sq_data_i(q_data),
     .body_valid_i(body_valid), .body_ready_o(body_ready), .body_i(body),
     .resp_valid_i(resp_valid), .resp_ready_o(resp_ready), .resp_i(resp_msg),
     .resp_data_i(resp_data),
@@ -272,9 +281,11 @@ module rdmap (
   end
   always_ff @(posedge clk_i) if (core_fail_ready) inside_local_q <= local_fail;
   stream_arb #(.Width(iwarp_pkg::ResDoneWidth), .N(2)) u_done (
-    .clk_i, .rst_ni, .valid_i({local_done_valid, stored_valid}), .ready_o({local_done_ready, stored_ready}),
+    .clk_i, .rst_ni,
+    .valid_i({local_done_valid, stored_valid}), .ready_o({local_done_ready, stored_ready}),
     .data_i({local_done, stored}),
-    .valid_o(res_done_valid_o), .ready_i(res_done_ready_i), .data_o(res_done_o), .index_o(unused_index)
+    .valid_o(res_done_valid_o), .ready_i(res_done_ready_i), .data_o(res_done_o),
+    .index_o(unused_index)
   );
 
   // --- acknowledge orders
@@ -282,9 +293,12 @@ module rdmap (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),
     .done_i(ctl_done), .drains_i(stopped), .qpn_i(qpn),
-    .in_i({local_valid, resp_valid && resp_ready, response_in[1], result_valid, term_valid && term_ready, job_valid,
-           response_in[0], request_in, wqe_hdr_valid_i && wqe_hdr_ready_o}),
-    .out_i({(local_done_valid && local_done_ready) || local_fail_ready, response_out, response_passed[1], result_out, term_out, job_out, response_passed[0], request_out, wqe_out}),
+    .in_i({local_valid, resp_valid && resp_ready, response_in[1], result_valid,
+           term_valid && term_ready, job_valid, response_in[0], request_in,
+           wqe_hdr_valid_i && wqe_hdr_ready_o}),
+    .out_i({(local_done_valid && local_done_ready) || local_fail_ready, response_out,
+            response_passed[1], result_out, term_out, job_out, response_passed[0], request_out,
+            wqe_out}),
     .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
     .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
   );
@@ -296,9 +310,13 @@ module rdmap (
     .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
     .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
     .stalled_i(|({qp_ack_rdmap_valid_o, qp_error_valid_o, tx_message_hdr_valid_o,
-                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o, sq_local_valid_o} &
+                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o,
+                  atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o,
+                  sq_local_valid_o} &
                  ~{qp_ack_rdmap_ready_i, qp_error_ready_i, tx_message_hdr_ready_i,
-                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i, sq_local_ready_i})),
+                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i,
+                   atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i,
+                   sq_local_ready_i})),
     .count_o
   );
 

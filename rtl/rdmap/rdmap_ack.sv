@@ -72,13 +72,15 @@ module rdmap_ack (
   assign mark[Request]  = state_q != StDrain;
   assign mark[Response] = state_q != StDrain || !through[Request];
   assign mark[Atomic]   = state_q != StDrain || !idle_q;
-  assign mark[Sent]     = state_q != StDrain || !through[Request] || !through[Response] || !idle_q || !through[Atomic];
+  assign mark[Sent]     = state_q != StDrain || !through[Request] || !through[Response] ||
+                          !idle_q || !through[Atomic];
   assign mark[Inv]      = state_q != StDrain || !through[Wqe];
   assign mark[Error]    = state_q != StDrain;
   assign mark[Result]   = state_q != StDrain;
   assign mark[Term]     = state_q != StDrain || !through[Error];
   for (genvar i = 0; i < 9; i++) begin : gen_way
-    logic [CountW-1:0] inside_d, inside_q, left_q;   // inside; of those, the ones that an order waits for
+    // Items inside; left_q: those of them that an order waits for.
+    logic [CountW-1:0] inside_d, inside_q, left_q;
     assign inside_d   = inside_q + CountW'(in_i[i]) - CountW'(out_i[i]);
     assign through[i] = left_q == '0;
     assign none[i]    = inside_q == '0;
@@ -98,7 +100,9 @@ module rdmap_ack (
     case (state_q)
       StFree:  if (taken_i) state_d = sync_i ? StDrain : StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
-      StDrain: if (sync_q ? through[Result] && through[Wqe] && through[Inv] : through == '1 && idle_q) state_d = StAck;
+      StDrain: if (sync_q ? through[Result] && through[Wqe] && through[Inv]
+                          : through == '1 && idle_q)
+                 state_d = StAck;
       StAck:   if (ack_ready_i) state_d = StFree;
       default: state_d = StFree;
     endcase

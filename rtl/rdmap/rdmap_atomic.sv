@@ -107,7 +107,8 @@ module rdmap_atomic #(
   } state_t;
 
   // --- input queues
-  logic       in_valid, in_pop, unused_in, ring_valid, ring_pop, ring_push, unused_ring, dead_valid, dead_pop, unused_dead;
+  logic       in_valid, in_pop, unused_in, ring_valid, ring_pop, ring_push, unused_ring,
+              dead_valid, dead_pop, unused_dead;
   logic [$clog2(2 * rnic_pkg::NumQps + 1)-1:0] deads;
   logic [$clog2(Depth + 1)-1:0]               ins;
   logic [$clog2(rnic_pkg::FifoDepth + 1)-1:0] fetcheds;   // queued, visible at the output or not
@@ -200,10 +201,14 @@ module rdmap_atomic #(
   head_t                  item;
   logic                   we;
   assign we = op_q != OpNone;
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
   ram_1r1w #(.Width($bits(state)), .Depth(rnic_pkg::NumQps)) u_table (
-    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
-    .wdata_i(clear_busy ? '0 : state_d), .re_i(op_d != OpNone), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(state_read)
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
+    .wdata_i(clear_busy ? '0 : state_d),
+    .re_i(op_d != OpNone), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(state_read)
 `ifdef FORMAL
     ,
     .f_addr_i(f_qpn), .f_word_o(f_word)
@@ -233,11 +238,13 @@ module rdmap_atomic #(
 
   logic goes, drops, answers, fails, bad_result;
   // When a request enters, `dead` still describes the previous request of its QP, so it is ignored.
-  assign goes    = tries_q && state.unfetched == '0 && (op_q == OpEnter ? in_reached_q : front_reached_q && !state.dead);
+  assign goes    = tries_q && state.unfetched == '0 &&
+                   (op_q == OpEnter ? in_reached_q : front_reached_q && !state.dead);
   assign drops   = op_q == OpLook && state.dead;
   assign answers = op_q == OpRsp && !state.dead && rsp_q.ending == iwarp_pkg::AtEndDone;
   assign fails   = op_q == OpRsp && !state.dead &&
-                   (rsp_q.ending == iwarp_pkg::AtEndRefused || rsp_q.ending == iwarp_pkg::AtEndUnread);
+                   (rsp_q.ending == iwarp_pkg::AtEndRefused ||
+                    rsp_q.ending == iwarp_pkg::AtEndUnread);
   always_comb begin
     state_d = state;
     case (op_q)
@@ -362,7 +369,8 @@ module rdmap_atomic #(
   logic [15:0] m_qpn;
   logic [7:0]  m_slot;
   ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_ids (   // Request Identifiers
-    .clk_i, .rst_ni, .we_i(op_q == OpEnter), .waddr_i(qpn_q[QpW-1:0]), .wdata_i(item.request[191:160]),
+    .clk_i, .rst_ni,
+    .we_i(op_q == OpEnter), .waddr_i(qpn_q[QpW-1:0]), .wdata_i(item.request[191:160]),
     .re_i(op_d == OpRsp), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(id_read)
   );
   stream_fifo #(.Width(MsgW), .Depth(4), .Reserved(1'b1)) u_messages (
@@ -424,12 +432,14 @@ module rdmap_atomic #(
   assign res_done_o.slot  = rsp.slot;
   assign bad_result       = rsp_valid && is_result && !is_stored && !failing_q && !fails;
   assign result_end       = (res_done_valid_o && res_done_ready_i) || bad_result;
-  assign result_left_o    = (res_done_valid_o && res_done_ready_i) || (fail_done_i && lost_result_q);
+  assign result_left_o    = (res_done_valid_o && res_done_ready_i) ||
+                            (fail_done_i && lost_result_q);
   assign rsp_pop          = is_result ? result_end : op_d == OpRsp;
 
   logic unused_bits;
-  assign unused_bits = ^{unused_in, unused_ring, unused_dead, unused_out, unused_msg, unused_result, unused_index,
-                         in_head, front_head, item, out_head, clear_addr, rsp_q};
+  assign unused_bits = ^{unused_in, unused_ring, unused_dead, unused_out, unused_msg,
+                         unused_result, unused_index, in_head, front_head, item, out_head,
+                         clear_addr, rsp_q};
 
   `RNIC_ASSERT(RingRoom_A, !ring_push || unused_ring)
   `RNIC_ASSERT(DeadRoom_A, !dead_i || unused_dead)

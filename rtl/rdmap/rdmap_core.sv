@@ -121,7 +121,8 @@ module rdmap_core #(
   } ord_t;
 
   // --- pick
-  logic clear_busy, pick, hold_q, stay, term_back, verdict_room, term_room, sq_room, result_room, may_fail;
+  logic clear_busy, pick, hold_q, stay, term_back, verdict_room, term_room, sq_room, result_room,
+        may_fail;
   logic [QpW-1:0] clear_addr;
   logic [2:0]  op_d, r_op_q, a_op_q;     // op_e
   logic [15:0] qpn_d, r_qpn_q, a_qpn_q;
@@ -142,9 +143,12 @@ module rdmap_core #(
   );
   // The WQE becomes a request on QN 1 or to our own table: rdmap_wqe has split off its body.
   logic wqe_is_request;
-  assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead || wqe_i.opcode == iwarp_pkg::WrLocalInv ||
-                          wqe_i.opcode == iwarp_pkg::WrRegMr || wqe_i.opcode == iwarp_pkg::WrBindMw ||
-                          wqe_i.opcode == iwarp_pkg::WrFlush || wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
+  assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead ||
+                          wqe_i.opcode == iwarp_pkg::WrLocalInv ||
+                          wqe_i.opcode == iwarp_pkg::WrRegMr ||
+                          wqe_i.opcode == iwarp_pkg::WrBindMw ||
+                          wqe_i.opcode == iwarp_pkg::WrFlush ||
+                          wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign sge_ready_o = wqe_ready_o && wqe_is_request;
@@ -155,8 +159,8 @@ module rdmap_core #(
     .room_o(verdict_room)
   );
   rdmap_room #(.Depth(QueueDepth)) u_result_room (   // any segment may bring a result
-    .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(verdict_valid_o && !result_valid_o), .left_i(result_left_i),
-    .room_o(result_room)
+    .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(verdict_valid_o && !result_valid_o),
+    .left_i(result_left_i), .room_o(result_room)
   );
   rdmap_room #(.Depth(QueueDepth)) u_term_room (
     .clk_i, .rst_ni, .take_i(pick && may_fail), .back_i(term_back), .left_i(term_left_i),
@@ -217,7 +221,8 @@ module rdmap_core #(
     endcase
   end
   // OpRespFail with source TxSq is a failed result of our own atomic, or a failed registration.
-  assign r_of_request = (r_op_q == OpRespFail || r_op_q == OpTxFault) && r_fault_q.source == iwarp_pkg::TxResp;
+  assign r_of_request = (r_op_q == OpRespFail || r_op_q == OpTxFault) &&
+                        r_fault_q.source == iwarp_pkg::TxResp;
   always_comb begin
     r_fault = '0;
     if (r_of_request) begin
@@ -313,7 +318,8 @@ module rdmap_core #(
     .segment_i(a_segment_q), .cause_i(a_seg_cause_q),
     .is_request_i(a_is_request), .scan_i(scan_q), .scan_at_i(scan_at_q),
     .row_i(row_q), .row_o(row_d),
-    .ord_we_o(ord_we), .ord_waddr_o(ord_waddr), .ord_msn_o(ord_msn), .ord_raddr_o(ord_raddr), .scan_next_o(scan_next),
+    .ord_we_o(ord_we), .ord_waddr_o(ord_waddr), .ord_msn_o(ord_msn), .ord_raddr_o(ord_raddr),
+    .scan_next_o(scan_next),
     .ird_we_o(ird_we), .ird_raddr_o(ird_raddr), .ird_waddr_o(ird_waddr), .received_o(received),
     .stay_o(stay), .deed_o(deed)
   );
@@ -335,7 +341,8 @@ module rdmap_core #(
     .re_i(a_valid_q), .raddr_i(ord_raddr), .rdata_o(ord_read)
   );
   ram_1r1w #(.Width($bits(ird_read)), .Depth(rnic_pkg::IrdSlots)) u_ird (
-    .clk_i, .rst_ni, .we_i(a_valid_q && ird_we), .waddr_i(ird_waddr), .wdata_i({deed.net, a_segment.more}),
+    .clk_i, .rst_ni,
+    .we_i(a_valid_q && ird_we), .waddr_i(ird_waddr), .wdata_i({deed.net, a_segment.more}),
     .re_i(a_valid_q), .raddr_i(ird_raddr), .rdata_o(ird_read)
   );
   ram_1r1w #(.Width(64), .Depth(rnic_pkg::IrdSlots)) u_marks (
@@ -415,7 +422,8 @@ module rdmap_core #(
     .ord_stag_i(ord_q.stag), .ord_to_i(ord_q.to), .ord_length_i(ord_q.length),
     .ord_slot_i(ord_q.slot), .ord_kind_i(ord_q.kind), .ord_msn_i(ord_q.msn),
     .ird_watermark_i(mark_q), .ird_net_i(ird_q[559:192]), .ird_more_i(ird_q[191:0]),
-    .done_o(done), .alive_o(alive), .verdict_valid_o, .verdict_o, .accepts_request_o(mark_we), .result_valid_o, .result_o(result.value),
+    .done_o(done), .alive_o(alive), .verdict_valid_o, .verdict_o, .accepts_request_o(mark_we),
+    .result_valid_o, .result_o(result.value),
     .term_valid_o, .term_o, .head_valid_o, .head_ok_o, .head_o
   );
   assign a_segment = a_segment_q;

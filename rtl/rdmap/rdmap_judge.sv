@@ -113,7 +113,8 @@ module rdmap_judge #(
   assign accept            = alive && !deed.fails && !refused;
   assign verdict_valid_o   = valid_i && deed.last && deed.op == OpSeg;
   assign accepts_request_o = verdict_valid_o && alive && deed.is_request;
-  assign result_valid_o    = verdict_valid_o && accept && deed.fits && deed.kind == rnic_pkg::KindAtomic;
+  assign result_valid_o    = verdict_valid_o && accept && deed.fits &&
+                             deed.kind == rnic_pkg::KindAtomic;
   assign result_o          = response.value;
   always_comb begin
     verdict_o = '0;
@@ -121,8 +122,8 @@ module rdmap_judge #(
       verdict_o        = deed.verdict;
       verdict_o.accept = 1'b1;
       verdict_o.slot   = ord_slot_i;
-      if (verdict_o.deliver == iwarp_pkg::DelImmediate)
-        verdict_o.immediate = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: 64];   // after the DDP header
+      if (verdict_o.deliver == iwarp_pkg::DelImmediate)   // the 8 octets after the DDP header
+        verdict_o.immediate = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: 64];
       if (verdict_o.deliver == iwarp_pkg::DelInvalidate)
         verdict_o.immediate = {32'h0, deed.net[367 - 16 -: 32]};   // octets 2 to 5 of the header
     end
@@ -137,7 +138,8 @@ module rdmap_judge #(
       error.cause = iwarp_pkg::CauseRdmapLength;
     // This cause of a Flush Request reports its failed read-back (A-11). Of a Read Request, it
     // reports that the source could not be read.
-    if (deed.of_request && ird_kind == rnic_pkg::KindFlush && error.cause == iwarp_pkg::CauseRdmapLength)
+    if (deed.of_request && ird_kind == rnic_pkg::KindFlush &&
+        error.cause == iwarp_pkg::CauseRdmapLength)
       error.cause = iwarp_pkg::CauseFlushFailed;
     if (deed.names) begin
       error.has_wr = found_q || named;

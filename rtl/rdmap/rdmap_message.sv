@@ -24,7 +24,7 @@ module rdmap_message #(
   input  logic [31:0] msn_i,             // of a request
   input  logic [15:0] qpn_i,
   input  logic [15:0] pd_i,
-  output logic local_o,                  // no message, but a request to our own table, of hdr_o.stag
+  output logic local_o,                  // no message: a request to our own table, of hdr_o.stag
   output logic own_o,                    // the body is data_o, not the WQE's body
   output iwarp_pkg::tx_message_hdr_t hdr_o,
   output logic [415:0] data_o            // byte 0 in [7:0]
@@ -63,8 +63,9 @@ module rdmap_message #(
       iwarp_pkg::WrAtomicFetchAndAdd, iwarp_pkg::WrAtomicCmpAndSwp: begin
         opcode  = iwarp_pkg::OpAtomicRequest;
         bytes   = 32'd52;
-        request = {28'h0, is_add ? rnic_pkg::AtomicFetchAdd : rnic_pkg::AtomicCmpSwap, msn_i, wqe_i.remote_stag,
-                   wqe_i.remote_to, own.data, own.mask, is_add ? 64'h0 : own.compare, is_add ? '1 : own.compare_mask};
+        request = {28'h0, is_add ? rnic_pkg::AtomicFetchAdd : rnic_pkg::AtomicCmpSwap, msn_i,
+                   wqe_i.remote_stag, wqe_i.remote_to, own.data, own.mask,
+                   is_add ? 64'h0 : own.compare, is_add ? '1 : own.compare_mask};
       end
       default: own_o = 1'b0;
     endcase
@@ -81,8 +82,8 @@ module rdmap_message #(
     hdr_o.is_inline = wqe_i.is_inline;
     hdr_o.num_sge   = wqe_i.num_sge;
     case (wqe_i.opcode)
-      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrFlush, iwarp_pkg::WrAtomicWrite, iwarp_pkg::WrAtomicFetchAndAdd,
-      iwarp_pkg::WrAtomicCmpAndSwp: begin
+      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrFlush, iwarp_pkg::WrAtomicWrite,
+      iwarp_pkg::WrAtomicFetchAndAdd, iwarp_pkg::WrAtomicCmpAndSwp: begin
         hdr_o.opcode    = opcode;
         hdr_o.qn        = 2'd1;
         hdr_o.length    = bytes;
@@ -92,7 +93,8 @@ module rdmap_message #(
       end
       iwarp_pkg::WrSend:
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
-      iwarp_pkg::WrLocalInv, iwarp_pkg::WrRegMr, iwarp_pkg::WrBindMw: hdr_o.stag = wqe_i.remote_stag;
+      iwarp_pkg::WrLocalInv, iwarp_pkg::WrRegMr, iwarp_pkg::WrBindMw:
+        hdr_o.stag = wqe_i.remote_stag;
       iwarp_pkg::WrSendWithInv: begin
         hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSeInv : iwarp_pkg::OpSendInv;
         hdr_o.stag   = wqe_i.remote_stag;
@@ -107,8 +109,11 @@ module rdmap_message #(
       end
     endcase
     for (int i = 0; i < 52; i++) data_o[8 * i +: 8] = request[415 - 8 * i -: 8];
-    if (local_o) data_o = {78'h0, is_reg, is_bind,
-                            opens_key ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask, own.data} : 336'h0};
+    if (local_o)
+      data_o = {78'h0, is_reg, is_bind,
+                opens_key ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask,
+                             own.data}
+                          : 336'h0};
   end
 
   logic unused_bits;

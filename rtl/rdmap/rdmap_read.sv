@@ -76,7 +76,8 @@ module rdmap_read #(
   assign oldest   = mem[rd_q];
   assign request          = head.request;
   assign request_to_check = to_check.request;
-  assign flush_to_check   = to_check.request[iwarp_pkg::ReadRequestWidth-1 -: iwarp_pkg::FlushRequestWidth];
+  assign flush_to_check   =
+      to_check.request[iwarp_pkg::ReadRequestWidth-1 -: iwarp_pkg::FlushRequestWidth];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -122,8 +123,10 @@ module rdmap_read #(
       check_o.tagged_offset = flush_to_check.sink_to;
       check_o.length        = flush_to_check.length;
       check_o.rights        =
-          ((flush_to_check.flags & rnic_pkg::FlushPersistent) != '0 ? rnic_pkg::AccessFlushPersistent : '0) |
-          ((flush_to_check.flags & rnic_pkg::FlushVisible)    != '0 ? rnic_pkg::AccessFlushGlobal     : '0);
+          ((flush_to_check.flags & rnic_pkg::FlushPersistent) != '0
+           ? rnic_pkg::AccessFlushPersistent : '0) |
+          ((flush_to_check.flags & rnic_pkg::FlushVisible) != '0
+           ? rnic_pkg::AccessFlushGlobal : '0);
     end
   end
 
@@ -196,7 +199,8 @@ module rdmap_read #(
   end
 
   logic unused_bits;
-  assign unused_bits = ^{head, request, to_check, request_to_check, flush_to_check, flushes, answered};
+  assign unused_bits = ^{head, request, to_check, request_to_check, flush_to_check, flushes,
+                         answered};
 
   `RNIC_ASSERT(RingRoom_A, !head_valid_i || 32'(unchecked_q) + 32'(checked_q) < Depth)
   `RNIC_ASSERT(AnswerIsAsked_A, !check_rsp_valid_i || checked_q != '0)

@@ -122,27 +122,34 @@ module rdmap_resp #(
   logic [127:0]               read_data, atomic_data;
   rdmap_read #(.Depth(Depth)) u_read (
     .clk_i, .rst_ni, .head_valid_i(in_o), .head_i, .left_o, .dead_i, .dead_qpn_i,
-    .fail_valid_o(fails[0]), .fail_ready_i(fail_readys[0]), .fail_o(read_fail), .fail_done_i(fail_dones[0]),
+    .fail_valid_o(fails[0]), .fail_ready_i(fail_readys[0]), .fail_o(read_fail),
+    .fail_done_i(fail_dones[0]),
     .check_valid_o, .check_ready_i, .check_o, .check_rsp_valid_i, .check_rsp_ready_o, .check_rsp_i,
     .msg_valid_o(msgs[0]), .msg_ready_i(msg_readys[0]), .msg_o(read_msg), .msg_data_o(read_data),
     .begin_o(begin_o[0]), .begin_qpn_o(begin_qpn), .begin_fetches_o(begin_fetches)
   );
   rdmap_atomic #(.Depth(Depth), .ResultDepth(ResultDepth)) u_atomic (
-    .clk_i, .rst_ni, .ready_o, .placed_i, .head_valid_i(head_taken && is_atomic), .head_i, .left_o(atomic_left),
+    .clk_i, .rst_ni, .ready_o, .placed_i,
+    .head_valid_i(head_taken && is_atomic), .head_i, .left_o(atomic_left),
     .begin_valid_i(begin_o[0] && begin_fetches), .begin_qpn_i(begin_qpn),
     .fetched_valid_i, .fetched_ready_o, .fetched_qpn_i(fetched_i.qpn), .dead_i, .dead_qpn_i,
     .ask_i, .ask_qpn_i, .idle_o, .push_o(begin_o[1]), .result_left_o, .result_valid_i, .result_i,
     .req_valid_o(atomic_req_valid_o), .req_ready_i(atomic_req_ready_i), .req_o(atomic_req_o),
     .dead_valid_o(atomic_dead_valid_o), .dead_ready_i(atomic_dead_ready_i), .dead_o(atomic_dead_o),
     .rsp_valid_i(atomic_rsp_valid_i), .rsp_ready_o(atomic_rsp_ready_o), .rsp_i(atomic_rsp_i),
-    .fail_valid_o(fails[1]), .fail_ready_i(fail_readys[1]), .fail_o(atomic_fail), .fail_done_i(fail_dones[1]),
-    .msg_valid_o(msgs[1]), .msg_ready_i(msg_readys[1]), .msg_o(atomic_msg), .msg_data_o(atomic_data),
+    .fail_valid_o(fails[1]), .fail_ready_i(fail_readys[1]), .fail_o(atomic_fail),
+    .fail_done_i(fail_dones[1]),
+    .msg_valid_o(msgs[1]), .msg_ready_i(msg_readys[1]), .msg_o(atomic_msg),
+    .msg_data_o(atomic_data),
     .res_done_valid_o, .res_done_ready_i, .res_done_o
   );
 
   stream_arb #(.Width(iwarp_pkg::TxMessageHdrWidth + 128), .N(2)) u_msg_arb (
-    .clk_i, .rst_ni, .valid_i(msgs), .ready_o(msg_readys), .data_i({atomic_msg, atomic_data, read_msg, read_data}),
-    .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o({msg_o, msg_data_o}), .index_o(unused_index)
+    .clk_i, .rst_ni,
+    .valid_i(msgs), .ready_o(msg_readys),
+    .data_i({atomic_msg, atomic_data, read_msg, read_data}),
+    .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o({msg_o, msg_data_o}),
+    .index_o(unused_index)
   );
 
   assign passed_o = msgs & msg_readys;
@@ -161,7 +168,8 @@ module rdmap_resp #(
       told_q  <= 1'b0;
     end else begin
       // rdmap_read withdraws its fault if the QP dies before rdmap_core has taken it.
-      owner_q <= fail_done_i || (!told_q && owner_q != '0 && (owner_q & fails) == '0) ? '0 : owner_d;
+      owner_q <= fail_done_i || (!told_q && owner_q != '0 && (owner_q & fails) == '0)
+               ? '0 : owner_d;
       told_q  <= (told_q || (fail_valid_o && fail_ready_i)) && !fail_done_i;
     end
   end

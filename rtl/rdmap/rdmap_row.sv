@@ -167,7 +167,8 @@ module rdmap_row #(
         deed.by_msn     = seg.has_msn;
         deed.kind       = seg.kind;
         deed.is_request = accepts;
-        verdict.place     = seg.payload != '0 && !seg.is_request && !seg.is_immediate && seg.kind == rnic_pkg::KindRead;
+        verdict.place     = seg.payload != '0 && !seg.is_request && !seg.is_immediate &&
+                            seg.kind == rnic_pkg::KindRead;
         verdict.solicited = (seg.is_send || seg.is_immediate) && seg.is_solicited && seg.is_last;
         if (seg.is_send && seg.is_last)
           verdict.deliver = seg.is_inv ? iwarp_pkg::DelInvalidate : iwarp_pkg::DelRecv;
@@ -244,7 +245,8 @@ module rdmap_row #(
   assign unused_bits = ^{ctl_i.qpn, ctl_i.params, head_slot, seg.more};
 
   `RNIC_COVER(RequestWhileServing_C, valid_i && op_i == OpSeg && accepts && row.serving != '0)
-  `RNIC_COVER(LastSlotOfIrd_C, valid_i && op_i == OpSeg && accepts && row.ird_count + 6'd1 == row.ird)
+  `RNIC_COVER(LastSlotOfIrd_C, valid_i && op_i == OpSeg && accepts &&
+                               row.ird_count + 6'd1 == row.ird)
   `RNIC_ASSERT(OrdRoom_A, !(valid_i && ord_we_o) || row.ord_count < row.ord)
   `RNIC_ASSERT(SlotIsServed_A, !(valid_i && op_i == OpFree && row.running) || frees)
   `RNIC_ASSERT(IrdNotEmpty_A, !(valid_i && op_i == OpFree && frees) || row.ird_count != '0)

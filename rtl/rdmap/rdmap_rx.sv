@@ -58,11 +58,14 @@ module rdmap_rx #(
   assign is_write     = is_tagged && op == iwarp_pkg::OpRdmaWrite;
   assign is_read_done = is_tagged && op == iwarp_pkg::OpReadResponse;
   assign is_inv       = op == iwarp_pkg::OpSendInv || op == iwarp_pkg::OpSendSeInv;
-  assign is_send      = !is_tagged && (op == iwarp_pkg::OpSend || op == iwarp_pkg::OpSendSe || is_inv) &&
+  assign is_send      = !is_tagged &&
+                        (op == iwarp_pkg::OpSend || op == iwarp_pkg::OpSendSe || is_inv) &&
                         untagged.qn == rnic_pkg::QnSend;
-  assign is_immediate = !is_tagged && (op == iwarp_pkg::OpImmediate || op == iwarp_pkg::OpImmediateSe) &&
+  assign is_immediate = !is_tagged &&
+                        (op == iwarp_pkg::OpImmediate || op == iwarp_pkg::OpImmediateSe) &&
                         untagged.qn == rnic_pkg::QnSend;
-  assign is_terminate = !is_tagged && op == iwarp_pkg::OpTerminate && untagged.qn == rnic_pkg::QnTerminate;
+  assign is_terminate = !is_tagged && op == iwarp_pkg::OpTerminate &&
+                        untagged.qn == rnic_pkg::QnTerminate;
   assign is_read      = on_request && op == iwarp_pkg::OpReadRequest;
   // RFC 7306 section 5; draft-talpey-rdma-commit-01 sections 3.1.1, 3.1.3.
   assign is_flush        = on_request && segment_i.persist && op == iwarp_pkg::OpFlushRequest;
@@ -76,7 +79,8 @@ module rdmap_rx #(
   // No flag, an undefined flag (A-06), or an STag to be invalidated (A-05).
   assign flush           = net[559 - CtrlAt -: iwarp_pkg::FlushRequestWidth];
   assign flush_bad       = flush.flags == '0 || untagged.invalidate_stag != '0 ||
-                           (flush.flags & ~(rnic_pkg::FlushPersistent | rnic_pkg::FlushVisible)) != '0;
+                           (flush.flags & ~(rnic_pkg::FlushPersistent |
+                                            rnic_pkg::FlushVisible)) != '0;
   assign write           = net[559 - CtrlAt -: iwarp_pkg::AtomicWriteRequestWidth];
   assign write_bad       = write.length != 32'd8 || untagged.invalidate_stag != '0;
   assign atomic          = net[559 - CtrlAt -: iwarp_pkg::AtomicRequestWidth];
@@ -87,7 +91,8 @@ module rdmap_rx #(
                            (is_atomic && segment_i.ulpdu_length != 16'd70) ||
                            (is_atomic_write && (segment_i.ulpdu_length != 16'd42 || write_bad)) ||
                            (is_atomic_done && segment_i.ulpdu_length != 16'd30) ||
-                           (is_immediate && (segment_i.ulpdu_length != 16'd26 || !tagged_hdr.is_last || untagged.mo != '0)) ||
+                           (is_immediate && (segment_i.ulpdu_length != 16'd26 ||
+                                             !tagged_hdr.is_last || untagged.mo != '0)) ||
                            ((is_flushed || is_written) && segment_i.ulpdu_length != 16'd18) ||
                            ((is_request || (is_response && !is_read_done)) && !tagged_hdr.is_last);
 
@@ -97,7 +102,8 @@ module rdmap_rx #(
       cause_o = segment_i.cause;
     end else if (tagged_hdr.rv != rnic_pkg::RvIetf) begin
       cause_o = iwarp_pkg::CauseRdmapVersion;
-    end else if (!(is_write || is_response || is_send || is_immediate || is_request || is_terminate)) begin
+    end else if (!(is_write || is_response || is_send || is_immediate || is_request ||
+                   is_terminate)) begin
       cause_o = iwarp_pkg::CauseRdmapOpcode;
     end else if (length_bad) begin
       cause_o = iwarp_pkg::CauseRdmapLength;
@@ -115,7 +121,8 @@ module rdmap_rx #(
     s.is_send      = is_send;
     s.is_immediate = is_immediate;
     s.is_inv       = is_inv;
-    s.is_solicited = op == iwarp_pkg::OpSendSe || op == iwarp_pkg::OpSendSeInv || op == iwarp_pkg::OpImmediateSe;
+    s.is_solicited = op == iwarp_pkg::OpSendSe || op == iwarp_pkg::OpSendSeInv ||
+                     op == iwarp_pkg::OpImmediateSe;
     s.is_request   = is_request;
     s.is_terminate = is_terminate;
     s.ulpdu_length = segment_i.ulpdu_length;
@@ -136,7 +143,8 @@ module rdmap_rx #(
   end
 
   logic unused_bits;
-  assign unused_bits = ^{segment_i.qpn, untagged, flush, atomic, write, tagged_hdr, ctrl, shown, unused_length, net};
+  assign unused_bits = ^{segment_i.qpn, untagged, flush, atomic, write, tagged_hdr, ctrl, shown,
+                         unused_length, net};
 
   if ($bits(s) != SegmentW) $fatal(1, "rdmap_rx %m: RNIC_RDMAP_SEGMENT_W");
 endmodule

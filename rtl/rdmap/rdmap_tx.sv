@@ -130,7 +130,9 @@ module rdmap_tx (
       data_q   <= grant[0] ? {96'h0, sq_data_i} : grant[1] ? {384'h0, resp_data_i} : term_data_i;
       // Send queue: a request's bytes. Responder: one SGE, or the bytes of an Atomic Response.
       // Terminate.
-      keep_q   <= grant[0] ? sq_i.length[6:0] : !grant[1] ? term_i.length[6:0] : resp_i.is_inline ? resp_i.length[6:0] : 7'd16;
+      keep_q   <= grant[0]         ? sq_i.length[6:0]
+                : !grant[1]        ? term_i.length[6:0]
+                : resp_i.is_inline ? resp_i.length[6:0] : 7'd16;
     end
   end
 
