@@ -71,7 +71,8 @@ module cq (
 
   // --- commands: EQ ones go to cq_event, the others to cq_write; admin sends one at a time
   logic is_eq_cmd, write_cmd_ready, event_cmd_ready;
-  assign is_eq_cmd      = cq_cmd_i.opcode == iwarp_pkg::CmdCreateEq || cq_cmd_i.opcode == iwarp_pkg::CmdDestroyEq;
+  assign is_eq_cmd      = cq_cmd_i.opcode == iwarp_pkg::CmdCreateEq ||
+                          cq_cmd_i.opcode == iwarp_pkg::CmdDestroyEq;
   assign cq_cmd_ready_o = is_eq_cmd ? event_cmd_ready : write_cmd_ready;
 
   logic write_rsp_valid, event_rsp_valid;
@@ -88,13 +89,15 @@ module cq (
   logic [30:0] unused_bells;
   iwarp_pkg::cqe_req_t req;
   stream_fifo #(.Width(32 + iwarp_pkg::CqeReqWidth), .Depth(rnic_pkg::FifoDepth)) u_req (
-    .clk_i, .rst_ni, .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i({bells_given_q, cqe_req_i}),
+    .clk_i, .rst_ni,
+    .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i({bells_given_q, cqe_req_i}),
     .valid_o(req_valid), .ready_i(req_ready), .data_o({req_bells, req}), .count_o()
   );
   logic db_valid, db_ready;
   iwarp_pkg::cq_doorbell_t db;
   stream_fifo #(.Width(iwarp_pkg::CqDoorbellWidth), .Depth(rnic_pkg::FifoDepth)) u_db (
-    .clk_i, .rst_ni, .valid_i(cq_doorbell_valid_i), .ready_o(cq_doorbell_ready_o), .data_i(cq_doorbell_i),
+    .clk_i, .rst_ni,
+    .valid_i(cq_doorbell_valid_i), .ready_o(cq_doorbell_ready_o), .data_i(cq_doorbell_i),
     .valid_o(db_valid), .ready_i(db_ready), .data_o(db), .count_o()
   );
   // all_taken_q: no doorbell was outstanding one cycle ago, when the head of u_req had already
@@ -128,20 +131,25 @@ module cq (
 
   cq_write u_write (
     .clk_i, .rst_ni, .ready_o(write_ready), .bad_doorbell_o,
-    .given_i(cqe_given_i), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_may_i(req_may), .req_i(req),
+    .given_i(cqe_given_i),
+    .req_valid_i(req_valid), .req_ready_o(req_ready), .req_may_i(req_may), .req_i(req),
     .db_valid_i(db_valid), .db_ready_o(db_ready), .db_i(db),
     .cmd_valid_i(cq_cmd_valid_i && !is_eq_cmd), .cmd_ready_o(write_cmd_ready), .cmd_i(cq_cmd_i),
     .rsp_valid_o(write_rsp_valid), .rsp_ready_i(cq_cmd_rsp_ready_i), .rsp_o(write_rsp),
-    .out_valid_o(out_valid), .out_ready_i(out_ready), .has_entry_o(has_entry), .has_event_o(has_event),
-    .has_mark_o(has_mark), .event_o(ev), .entry_o(entry),
+    .out_valid_o(out_valid), .out_ready_i(out_ready),
+    .has_entry_o(has_entry), .has_event_o(has_event), .has_mark_o(has_mark),
+    .event_o(ev), .entry_o(entry),
     .applied_i((event_offer && ev_ready && q_ev[EventWidth-1]) || (out_q_valid && q_has_mark)),
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_o(fault_cqn)
   );
   // An entry and its event are one FIFO item. The event is passed on after the entry is sent, so it
   // cannot overtake the entry.
   stream_fifo #(.Width(OutWidth), .Depth(rnic_pkg::FifoDepth)) u_out (
-    .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({has_entry, has_event, has_mark, ev, entry}),
-    .valid_o(out_q_valid), .ready_i(out_q_ready), .data_o({q_has_entry, q_has_event, q_has_mark, q_ev, q_entry}), .count_o()
+    .clk_i, .rst_ni,
+    .valid_i(out_valid), .ready_o(out_ready),
+    .data_i({has_entry, has_event, has_mark, ev, entry}),
+    .valid_o(out_q_valid), .ready_i(out_q_ready),
+    .data_o({q_has_entry, q_has_event, q_has_mark, q_ev, q_entry}), .count_o()
   );
   logic entry_left_q, entry_done, event_done;
   assign entry_offer = out_q_valid && q_has_entry && !entry_left_q;
@@ -151,7 +159,8 @@ module cq (
   assign out_q_ready = (entry_done || cqe_ready) && event_done;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) entry_left_q <= 1'b0;
-    else         entry_left_q <= out_q_valid && !out_q_ready && (entry_left_q || (entry_offer && cqe_ready));
+    else         entry_left_q <= out_q_valid && !out_q_ready &&
+                                 (entry_left_q || (entry_offer && cqe_ready));
   end
   stream_fifo #(.Width(16), .Depth(1)) u_fault (
     .clk_i, .rst_ni, .valid_i(fault_valid), .ready_o(fault_ready), .data_i(fault_cqn),
@@ -165,14 +174,17 @@ module cq (
     .clk_i, .rst_ni, .ready_o(event_ready),
     .cq_valid_i(event_offer), .cq_ready_o(ev_ready), .cq_i(q_ev),
     .qp_valid_i(qp_async_valid_i), .qp_ready_o(qp_async_ready_o), .qp_i(qp_async_i.qpn),
-    .conn_valid_i(conn_async_valid_i), .conn_ready_o(conn_async_ready_o), .conn_i(conn_async_i.connection),
+    .conn_valid_i(conn_async_valid_i), .conn_ready_o(conn_async_ready_o),
+    .conn_i(conn_async_i.connection),
     .db_valid_i(eq_doorbell_valid_i), .db_ready_o(eq_doorbell_ready_o), .db_i(eq_doorbell_i),
     .cmd_valid_i(cq_cmd_valid_i && is_eq_cmd), .cmd_ready_o(event_cmd_ready), .cmd_i(cq_cmd_i),
     .rsp_valid_o(event_rsp_valid), .rsp_ready_i(cq_cmd_rsp_ready_i), .rsp_o(event_rsp),
     .wr_valid_o(eqe_valid), .wr_ready_i(eqe_ready), .wr_o(eqe_wr)
   );
   stream_arb #(.Width(iwarp_pkg::CqWrWidth), .N(2)) u_arb (
-    .clk_i, .rst_ni, .valid_i({eqe_valid, entry_offer}), .ready_o({eqe_ready, cqe_ready}), .data_i({eqe_wr, q_entry}),
+    .clk_i, .rst_ni,
+    .valid_i({eqe_valid, entry_offer}), .ready_o({eqe_ready, cqe_ready}),
+    .data_i({eqe_wr, q_entry}),
     .valid_o(cq_wr_valid_o), .ready_i(cq_wr_ready_i), .data_o(cq_wr_o), .index_o()
   );
 

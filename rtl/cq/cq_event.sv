@@ -64,7 +64,8 @@ module cq_event (
   localparam int unsigned EqW      = rnic_pkg::NumEqs > 1 ? $clog2(rnic_pkg::NumEqs) : 1;
   // Kinds of sources; 000 completion, 001 overrun. The list holds the kinds of events without their
   // middle bit.
-  localparam logic [2:0] KindReport = 3'b010, KindForget = 3'b011, KindQp = 3'b100, KindConn = 3'b101;
+  localparam logic [2:0] KindReport = 3'b010, KindForget = 3'b011, KindQp = 3'b100,
+                         KindConn = 3'b101;
 
   typedef enum logic [3:0] {
     StIdle,     // chooses
@@ -83,7 +84,9 @@ module cq_event (
   logic        src_valid, take_src;
   logic [24:0] src, src_q;
   stream_arb #(.Width(25), .N(3)) u_src (
-    .clk_i, .rst_ni, .valid_i({conn_valid_i, qp_valid_i, cq_valid_i}), .ready_o({conn_ready_o, qp_ready_o, cq_ready_o}),
+    .clk_i, .rst_ni,
+    .valid_i({conn_valid_i, qp_valid_i, cq_valid_i}),
+    .ready_o({conn_ready_o, qp_ready_o, cq_ready_o}),
     .data_i({{KindConn, conn_i, 6'h0}, {KindQp, qp_i, 6'h0}, {1'b0, cq_i}}),
     .valid_o(src_valid), .ready_i(take_src), .data_o(src), .index_o()
   );
@@ -117,8 +120,11 @@ module cq_event (
   logic [AddrW-1:0] clear_addr, raddr, src_addr, error_addr, list_addr, waddr;
   ram_clear #(.Depth(NumBits)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
   ram_1r1w #(.Width(2), .Depth(NumBits)) u_bits (
-    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : waddr), .wdata_i(clear_busy ? 2'b00 : wbits),
-    .re_i(take_src || take_list || state_q == StForget), .raddr_i(raddr), .rdata_o({listed, pending})
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : waddr),
+    .wdata_i(clear_busy ? 2'b00 : wbits),
+    .re_i(take_src || take_list || state_q == StForget), .raddr_i(raddr),
+    .rdata_o({listed, pending})
   );
   assign ready_o    = !clear_busy;
   assign src_addr   = bit_of({src_q[24], src_q[22]}, src_q[21:6]);
@@ -126,14 +132,17 @@ module cq_event (
   assign list_addr  = bit_of(list[17:16], list[15:0]);
   always_comb begin
     raddr = list_addr;
-    if (state_q == StForget) raddr = error_addr;
-    else if (take_src)       raddr = bit_of({src[24], src[22] && src[24:22] != KindForget}, src[21:6]);
+    if (state_q == StForget)
+      raddr = error_addr;
+    else if (take_src)
+      raddr = bit_of({src[24], src[22] && src[24:22] != KindForget}, src[21:6]);
   end
 
   // --- the EQ that a CQ reports to
   logic [5:0] cq_eqn;
   ram_1r1w #(.Width(6), .Depth(rnic_pkg::NumCqs)) u_eqn (
-    .clk_i, .rst_ni, .we_i(take_src && src[24:22] == KindReport), .waddr_i(src[6 +: CqW]), .wdata_i(src[5:0]),
+    .clk_i, .rst_ni,
+    .we_i(take_src && src[24:22] == KindReport), .waddr_i(src[6 +: CqW]), .wdata_i(src[5:0]),
     .re_i(take_list && list[17:16] == 2'd0), .raddr_i(list[CqW-1:0]), .rdata_o(cq_eqn)
   );
 
@@ -316,8 +325,9 @@ module cq_event (
   end
 
   logic unused_args;
-  assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.page, ring_args.eqn,
-                         ring_args.log_size[7:4], cmd_i.object[31:EqW], db_i.eqn, src_q[23], src_q[5:0], cq_eqn};
+  assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2,
+                         ring_args.page, ring_args.eqn, ring_args.log_size[7:4],
+                         cmd_i.object[31:EqW], db_i.eqn, src_q[23], src_q[5:0], cq_eqn};
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::cq_event_commit_t tap_cq_event /*verilator public_flat_rd*/;

@@ -87,7 +87,8 @@ module cq_write (
   logic [63:0] base;
   logic [3:0]  log_size;
   logic [15:0] page, producer, consumer, last_sol;
-  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d, fault_due_d, fault_listed_d;
+  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d,
+               fault_due_d, fault_listed_d;
   logic [63:0] base_d;
   logic [3:0]  log_size_d;
   logic [15:0] page_d, producer_d, consumer_d, last_sol_d;
@@ -140,10 +141,11 @@ module cq_write (
   assign pick_cmd = cmd_valid_i && passed_q && !rsp_busy && out_ready_i;
   assign pick_due = due_valid && out_ready_i && !pick_cmd;
   assign pick_fault = lost_valid && fault_ready_i && !pick_cmd && !pick_due;
-  assign pick_cqe = req_valid_i && req_may_i && out_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due &&
-                    !pick_fault;
+  assign pick_cqe = req_valid_i && req_may_i && out_ready_i && (prefer_cqe_q || !db_valid_i) &&
+                    !pick_cmd && !pick_due && !pick_fault;
   assign pick_db  = db_valid_i && !pick_cmd && !pick_due && !pick_fault && !pick_cqe;
-  assign pick     = !exec_q && !clear_busy && (pick_cmd || pick_due || pick_fault || pick_cqe || pick_db);
+  assign pick     = !exec_q && !clear_busy &&
+                    (pick_cmd || pick_due || pick_fault || pick_cqe || pick_db);
 
   assign req_ready_o = pick && pick_cqe;
   assign db_ready_o  = pick && pick_db;
@@ -197,14 +199,18 @@ module cq_write (
   // --- table
   logic [EntryW-1:0] word, word_d;
   logic              we;
-  assign {valid, overrun, armed, sol_only, sol_seen, due, listed, fault_due, fault_listed, base, log_size, page, producer, consumer,
-          last_sol} = word;
-  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d, fault_due_d, fault_listed_d, base_d,
-                   log_size_d, page_d, producer_d, consumer_d, last_sol_d};
-  ram_clear #(.Depth(rnic_pkg::NumCqs)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  assign {valid, overrun, armed, sol_only, sol_seen, due, listed, fault_due, fault_listed,
+          base, log_size, page, producer, consumer, last_sol} = word;
+  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d,
+                   fault_due_d, fault_listed_d,
+                   base_d, log_size_d, page_d, producer_d, consumer_d, last_sol_d};
+  ram_clear #(.Depth(rnic_pkg::NumCqs)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
   ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumCqs)) u_table (
     .clk_i, .rst_ni,
-    .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : cqn_q[AddrW-1:0]), .wdata_i(clear_busy ? '0 : word_d),
+    .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : cqn_q[AddrW-1:0]),
+    .wdata_i(clear_busy ? '0 : word_d),
     .re_i(pick), .raddr_i(pick_cqn[AddrW-1:0]), .rdata_o(word)
   );
   assign ready_o = !clear_busy;
@@ -231,7 +237,8 @@ module cq_write (
   assign sol_left  = sol_seen && sol_ahead != 16'h0 && sol_ahead <= ahead;
 
   always_comb begin
-    {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = {valid, overrun, armed, sol_only, sol_seen};
+    {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} =
+        {valid, overrun, armed, sol_only, sol_seen};
     {due_d, listed_d, fault_due_d, fault_listed_d} = {due, listed, fault_due, fault_listed};
     base_d     = base;
     log_size_d = log_size;
@@ -283,7 +290,8 @@ module cq_write (
             iwarp_pkg::CmdCreateCq: begin
               we         = 1'b1;
               tell       = 1'b1;
-              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, fault_due_d} = 7'b1000000;
+              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, fault_due_d} =
+                  7'b1000000;
               base_d     = ring_args.base;
               log_size_d = ring_args.log_size[3:0];
               page_d     = ring_args.page;
@@ -331,7 +339,8 @@ module cq_write (
   assign has_event_o   = fire || overran || tell;
   assign has_mark_o    = exec_q && op_q == OpCmd && !tell;
   assign out_valid_o   = has_entry_o || has_event_o || has_mark_o;
-  assign event_o       = {tell, tell ? cmd_q.opcode == iwarp_pkg::CmdDestroyCq : overran, cqn_q, ring_args.eqn[5:0]};
+  assign event_o       = {tell, tell ? cmd_q.opcode == iwarp_pkg::CmdDestroyCq : overran,
+                          cqn_q, ring_args.eqn[5:0]};
   assign fault_o       = cqn_q;
 
   always_comb begin
@@ -373,18 +382,21 @@ module cq_write (
   end
   always_ff @(posedge clk_i) begin
     if (exec_q && op_q == OpCmd) begin
-      rsp_q.status <= (cmd_q.opcode == iwarp_pkg::CmdCreateCq || valid) ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNotFound;
+      rsp_q.status <= (cmd_q.opcode == iwarp_pkg::CmdCreateCq || valid) ? iwarp_pkg::AdmOk
+                                                                        : iwarp_pkg::AdmNotFound;
       rsp_q.result <= cmd_q.opcode == iwarp_pkg::CmdQueryCq ? query : '0;
     end
   end
 
   logic unused_args;
-  assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.vector, ring_args.log_size[7:4],
-                         ring_args.eqn[7:6], cmd_q.object[31:16], cqe_q.phase, cqe_q.timestamp, db_q.cqn};
+  assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2,
+                         ring_args.vector, ring_args.log_size[7:4], ring_args.eqn[7:6],
+                         cmd_q.object[31:16], cqe_q.phase, cqe_q.timestamp, db_q.cqn};
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::cq_op_commit_t tap_cq_op /*verilator public_flat_rd*/;
-  assign tap_cq_op = {exec_q && op_q != OpFault, op_q[1:0], cqn_q, op_q == OpCqe ? cqe_q.qpn[15:0] : 16'h0};
+  assign tap_cq_op = {exec_q && op_q != OpFault, op_q[1:0], cqn_q,
+                      op_q == OpCqe ? cqe_q.qpn[15:0] : 16'h0};
 
   // A completion that is taken was counted before: a qp that omits its pulse fails here.
   logic        cqe_unknown;
