@@ -87,8 +87,10 @@ module crc32c (
   logic [31:0] a_state_q, a_word_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) state_q <= Ones;
-    else if (move && word_valid_q) state_q <= word_last_q ? Ones : crc32c_pkg::adv64(state_q) ^ word_q;
+    if (!rst_ni)
+      state_q <= Ones;
+    else if (move && word_valid_q)
+      state_q <= word_last_q ? Ones : crc32c_pkg::adv64(state_q) ^ word_q;
   end
 
   // Stages 4 to 7: advance the state by the keep of the last beat, bit by bit of keep.

@@ -42,7 +42,8 @@ module header_put #(
   output logic [KeepW-1:0]   keep_o,
   output logic [8*Bytes-1:0] data_o
 );
-  if (Bytes < 4 || (Bytes & (Bytes - 1)) != 0) $fatal(1, "header_put %m: Bytes must be a power of two from 4");
+  if (Bytes < 4 || (Bytes & (Bytes - 1)) != 0)
+    $fatal(1, "header_put %m: Bytes must be a power of two from 4");
 
   localparam int unsigned Bits   = 8 * Bytes;
   localparam int unsigned BeatW  = 2 + KeepW + Bits;

@@ -50,8 +50,10 @@ module header_take #(
   output logic [KeepW-1:0]   keep_o,
   output logic [8*Bytes-1:0] data_o
 );
-  if (Bytes < 4 || (Bytes & (Bytes - 1)) != 0) $fatal(1, "header_take %m: Bytes must be a power of two from 4");
-  if (Depth < 2) $fatal(1, "header_take %m: Depth must be at least 2");
+  if (Bytes < 4 || (Bytes & (Bytes - 1)) != 0)
+    $fatal(1, "header_take %m: Bytes must be a power of two from 4");
+  if (Depth < 2)
+    $fatal(1, "header_take %m: Depth must be at least 2");
 
   localparam int unsigned Bits  = 8 * Bytes;
   localparam int unsigned BeatW = 2 + KeepW + Bits;
@@ -73,7 +75,8 @@ module header_take #(
   end
 
   // The store, and the cut of its front packet.
-  logic              beat_valid, beat_ready, beat_last, beat_error, cut_valid, cut_ready, issue, shift_ready;
+  logic              beat_valid, beat_ready, beat_last, beat_error, cut_valid, cut_ready,
+                     issue, shift_ready;
   logic [KeepW-1:0]  beat_keep;
   logic [Bits-1:0]   beat_data;
   logic [CutW-1:0]   cut_bytes;
@@ -83,7 +86,8 @@ module header_take #(
   stream_fifo #(.Width(BeatW), .Depth(Depth)) u_beats (
     .clk_i, .rst_ni,
     .valid_i(push), .ready_o(store_ready), .data_i({last_i, error_i, keep_i, data_i}),
-    .valid_o(beat_valid), .ready_i(beat_ready), .data_o({beat_last, beat_error, beat_keep, beat_data}),
+    .valid_o(beat_valid), .ready_i(beat_ready),
+    .data_o({beat_last, beat_error, beat_keep, beat_data}),
     .count_o(unused_beats)
   );
 
@@ -129,11 +133,13 @@ module header_take #(
 
   assign out_last  = alone || used_up;
   assign out_error = alone ? held_error_q : cur_error && used_up;
-  assign out_keep  = alone ? held_rest : used_up ? KeepW'(Bytes) - KeepW'(held_cut_q) + cur_keep : KeepW'(Bytes);
+  assign out_keep  = alone   ? held_rest
+                   : used_up ? KeepW'(Bytes) - KeepW'(held_cut_q) + cur_keep : KeepW'(Bytes);
 
   always_comb begin
     for (int unsigned i = 0; i < Bytes; i++) begin
-      out_data[8*i +: 8] = i + 32'(held_cut_q) < Bytes || alone ? held_q[8*i +: 8] : cur_data[8*i +: 8];
+      out_data[8*i +: 8] = i + 32'(held_cut_q) < Bytes || alone ? held_q[8*i +: 8]
+                                                                : cur_data[8*i +: 8];
     end
   end
 
@@ -155,13 +161,15 @@ module header_take #(
 
   stream_reg #(.Width(BeatW)) u_out (
     .clk_i, .rst_ni,
-    .valid_i(alone || merge), .ready_o(out_ready), .data_i({out_last, out_error, out_keep, out_data}),
+    .valid_i(alone || merge), .ready_o(out_ready),
+    .data_i({out_last, out_error, out_keep, out_data}),
     .valid_o, .ready_i, .data_o({last_o, error_o, keep_o, data_o})
   );
 
   `RNIC_ASSERT(InDense_A, !valid_i || (last_i ? keep_i <= KeepW'(Bytes) : keep_i == KeepW'(Bytes)))
   `RNIC_ASSERT(OutDense_A, !valid_o || (last_o ? keep_o <= KeepW'(Bytes) : keep_o == KeepW'(Bytes)))
   `RNIC_ASSERT(SameCut_A, !merge || cur_cut == held_cut_q)
-  `RNIC_STREAM_STABLE(HeadStable_A, head_valid_o, head_ready_i, {head_last_o, head_keep_o, head_data_o})
+  `RNIC_STREAM_STABLE(HeadStable_A, head_valid_o, head_ready_i,
+                      {head_last_o, head_keep_o, head_data_o})
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {last_o, error_o, keep_o, data_o})
 endmodule

@@ -28,8 +28,10 @@ module lane_shift #(
   output logic [8*Bytes-1:0] data_o,
   output logic [SideW-1:0]   side_o
 );
-  if (Bytes < 4 || (Bytes & (Bytes - 1)) != 0) $fatal(1, "lane_shift %m: Bytes must be a power of two from 4");
-  if (SideW == 0) $fatal(1, "lane_shift %m: SideW must be at least 1");
+  if (Bytes < 4 || (Bytes & (Bytes - 1)) != 0)
+    $fatal(1, "lane_shift %m: Bytes must be a power of two from 4");
+  if (SideW == 0)
+    $fatal(1, "lane_shift %m: SideW must be at least 1");
 
   localparam int unsigned Bits = 8 * Bytes;
   localparam int unsigned LowW = ShiftW / 2;
@@ -100,8 +102,12 @@ module lane_shift #(
       if (valid_i && ready_o) f_in_q  <= f_in_q + 3'd1;
       if (valid_o && ready_i) f_out_q <= f_out_q + 3'd1;
     end
-    if (one_move) {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q} <= {data_i, shift_i, side_i, f_in_q};
-    if (two_move) {f_two_q, f_two_shift_q, f_two_side_q, f_two_number_q} <= {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q};
+    if (one_move)
+      {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q} <=
+          {data_i, shift_i, side_i, f_in_q};
+    if (two_move)
+      {f_two_q, f_two_shift_q, f_two_side_q, f_two_number_q} <=
+          {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q};
   end
 
   // The word twice, concatenated and shifted up: the upper half is the rotation.
@@ -109,9 +115,11 @@ module lane_shift #(
   assign f_two_all = {2{f_two_q}} << (32'd8 * 32'(f_two_shift_q));
 
   `RNIC_ASSERT(NothingLost_A, f_in_q - f_out_q == 3'(one_valid_q) + 3'(two_valid_q))
-  `RNIC_ASSERT(InOrder_A, (!two_valid_q || f_two_number_q == f_out_q) && (!one_valid_q || f_one_number_q == f_out_q + 3'(two_valid_q)))
+  `RNIC_ASSERT(InOrder_A, (!two_valid_q || f_two_number_q == f_out_q) &&
+                          (!one_valid_q || f_one_number_q == f_out_q + 3'(two_valid_q)))
   `RNIC_ASSERT(OneLow_A, !one_valid_q || one_q == f_one_low[Bits +: Bits])
-  `RNIC_ASSERT(OneRest_A, !one_valid_q || (high_q == f_one_shift_q[ShiftW-1:LowW] && one_side_q == f_one_side_q))
+  `RNIC_ASSERT(OneRest_A, !one_valid_q || (high_q == f_one_shift_q[ShiftW-1:LowW] &&
+                                           one_side_q == f_one_side_q))
   `RNIC_ASSERT(Rotated_A, !two_valid_q || two_q == f_two_all[Bits +: Bits])
   `RNIC_ASSERT(SideOfWord_A, !two_valid_q || two_side_q == f_two_side_q)
   `RNIC_ASSERT(Latency_A, ready_o || (one_valid_q && two_valid_q && !ready_i))

@@ -47,7 +47,8 @@ module packet_arb #(
 
   // Within a packet only the source of the packet may request.
   always_comb begin
-    for (int unsigned i = 0; i < N; i++) request[i] = valid_i[i] && (!locked_q || next_q == IndexW'(i));
+    for (int unsigned i = 0; i < N; i++)
+      request[i] = valid_i[i] && (!locked_q || next_q == IndexW'(i));
   end
 
   round_robin #(.N(N)) u_pick (
@@ -59,7 +60,8 @@ module packet_arb #(
 
   always_comb begin
     data_o = '0;
-    for (int unsigned i = 0; i < N; i++) data_o = data_o | ({Width{grant[i]}} & data_i[i*Width +: Width]);
+    for (int unsigned i = 0; i < N; i++)
+      data_o = data_o | ({Width{grant[i]}} & data_i[i*Width +: Width]);
   end
 
   always_comb begin

@@ -161,7 +161,8 @@ module packet_fifo #(
   logic [31:0]       f_start, f_wr;
   logic              f_begin;
 
-  assign f_begin = !f_watch_q && f_pick && write && {last_i, data_i} == f_word && !(drop || give_up);
+  assign f_begin = !f_watch_q && f_pick && write && {last_i, data_i} == f_word &&
+                   !(drop || give_up);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) f_watch_q <= 1'b0;
@@ -181,9 +182,11 @@ module packet_fifo #(
   `RNIC_ASSERT(WriteAgrees_A, 32'(wr_q) == (f_wr >= Depth ? f_wr - Depth : f_wr))
   `RNIC_ASSERT(ReadyIsRoom_A, ready_q == (discard_q || good_q + open_q != CountW'(Depth)))
   `RNIC_ASSERT(OpenFits_A, 32'(open_q) < Depth)
-  `RNIC_ASSERT(WatchedOpen_A, !(f_watch_q && f_open_q) || (f_ahead_q >= good_q && f_ahead_q < good_q + open_q))
+  `RNIC_ASSERT(WatchedOpen_A, !(f_watch_q && f_open_q) ||
+                              (f_ahead_q >= good_q && f_ahead_q < good_q + open_q))
   `RNIC_ASSERT(WatchedGood_A, !(f_watch_q && !f_open_q) || f_ahead_q < good_q)
-  `RNIC_ASSERT(WatchedFirst_A, !(f_watch_q && valid_q && f_ahead_q == '0) || {last_o, data_o} == f_word)
+  `RNIC_ASSERT(WatchedFirst_A, !(f_watch_q && valid_q && f_ahead_q == '0) ||
+                               {last_o, data_o} == f_word)
   `RNIC_ASSERT(WatchedStored_A, !f_watch_q || (valid_q && f_ahead_q == '0) || f_stored == f_word)
 
   // The beats of the open packet, counted up to Depth: those that fit are stored, others discarded.

@@ -27,8 +27,12 @@ module round_robin #(
     for (int unsigned i = 0; i < N; i++) late[i] = request_i[i] && IndexW'(i) >= start_i;
   end
 
-  first_one #(.N(N)) u_late (.request_i(late),      .any_o(late_any), .onehot_o(late_onehot), .index_o(late_index));
-  first_one #(.N(N)) u_all  (.request_i(request_i), .any_o(any_o),    .onehot_o(all_onehot),  .index_o(all_index));
+  first_one #(.N(N)) u_late (
+    .request_i(late), .any_o(late_any), .onehot_o(late_onehot), .index_o(late_index)
+  );
+  first_one #(.N(N)) u_all (
+    .request_i(request_i), .any_o(any_o), .onehot_o(all_onehot), .index_o(all_index)
+  );
 
   assign onehot_o = late_any ? late_onehot : all_onehot;
   assign index_o  = late_any ? late_index  : all_index;

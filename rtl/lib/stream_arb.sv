@@ -50,7 +50,8 @@ module stream_arb #(
 
   always_comb begin
     data_o = '0;
-    for (int unsigned i = 0; i < N; i++) data_o = data_o | ({Width{grant[i]}} & data_i[i*Width +: Width]);
+    for (int unsigned i = 0; i < N; i++)
+      data_o = data_o | ({Width{grant[i]}} & data_i[i*Width +: Width]);
   end
 
   always_comb begin

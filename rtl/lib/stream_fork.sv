@@ -37,5 +37,6 @@ module stream_fork #(
 
   `RNIC_ASSERT(DoneOnlyInside_A, valid_i || done_q == '0)
   `RNIC_ASSERT(SomebodyLeft_A, !(&done_q))
-  `RNIC_ASSERT_NEXT(OfferKept_A, |(valid_o & ~ready_i), ($past(valid_o & ~ready_i) & ~valid_o) == '0)
+  `RNIC_ASSERT_NEXT(OfferKept_A, |(valid_o & ~ready_i),
+                    ($past(valid_o & ~ready_i) & ~valid_o) == '0)
 endmodule
