@@ -25,7 +25,8 @@
   always_ff @(posedge clk_i) if (rst_ni) begin name: cover (cond); end
 
 `define RNIC_ASSERT_NEXT(name, before, now) \
-  always_ff @(posedge clk_i) if (rst_ni && $past(rst_ni)) begin name: assert (!$past(before) || (now)); end
+  always_ff @(posedge clk_i) \
+    if (rst_ni && $past(rst_ni)) begin name: assert (!$past(before) || (now)); end
 
 `ifdef RNIC_LEAN
 `define RNIC_STREAM_STABLE(name, valid, ready, payload) \

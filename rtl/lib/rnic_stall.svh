@@ -12,11 +12,13 @@
 `ifdef RNIC_STALL
 `define RNIC_STALL_IN(off, valid, ready, inner_valid, inner_ready) \
   stream_stall #(.Input(1'b1), .Off(off)) u_stall_in ( \
-    .clk_i, .rst_ni, .valid_i(valid), .ready_o(ready), .valid_o(inner_valid), .ready_i(inner_ready) \
+    .clk_i, .rst_ni, \
+    .valid_i(valid), .ready_o(ready), .valid_o(inner_valid), .ready_i(inner_ready) \
   );
 `define RNIC_STALL_OUT(inner_valid, inner_ready, valid, ready) \
   stream_stall #(.Input(1'b0)) u_stall_out ( \
-    .clk_i, .rst_ni, .valid_i(inner_valid), .ready_o(inner_ready), .valid_o(valid), .ready_i(ready) \
+    .clk_i, .rst_ni, \
+    .valid_i(inner_valid), .ready_o(inner_ready), .valid_o(valid), .ready_i(ready) \
   );
 `else
 `define RNIC_STALL_IN(off, valid, ready, inner_valid, inner_ready) \

@@ -12,7 +12,8 @@
 `define RNIC_WORDS_SVH
 
 // rdmap_pick to rdmap_core: the operation. docs/spec/commits.yaml (rdmap_op) has the same numbers
-`define RNIC_RDMAP_OP_E enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe}
+`define RNIC_RDMAP_OP_E \
+  enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe}
 
 // rdmap_row and rdmap_core: a QP's row of the table. serving: requests, from the oldest on, that
 // the responder or ddp holds. Indices are slots in the pools; a ring extends from base to last.
@@ -110,7 +111,8 @@
     logic [31:0] sum; \
     logic [367:0] net; \
   }
-`define RNIC_RDMAP_DEED_W (3 + 16 + 19 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
+`define RNIC_RDMAP_DEED_W \
+  (3 + 16 + 19 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
 
 // rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. has_head:
 // net and ulpdu_length are of the offending segment. of_request: that segment is a Read Request, of
@@ -169,7 +171,9 @@
 // llp_if_ctl to llp_if_rule: the item's source. docs/spec/commits.yaml (llp_rule) has the same
 // numbers
 `define RNIC_LLP_IF_SOURCE_E \
-  enum logic [2:0] {SrcTermLeft, SrcTermLate, SrcEvent, SrcRawCheck, SrcRawAbort, SrcOrder, SrcCommand}
+  enum logic [2:0] { \
+    SrcTermLeft, SrcTermLate, SrcEvent, SrcRawCheck, SrcRawAbort, SrcOrder, SrcCommand \
+  }
 
 // tpt: index of a byte, counted from its region's first page-list entry: entries, and 21 bits of
 // the largest page
@@ -180,7 +184,9 @@
 // it. fast: kept for fast registrations, of up to 2^room pages. window: a memory window; room is
 // its type. It holds the low half of the end with its carry, and the high half of the length, so
 // that a lookup adds only high halves.
-`define RNIC_TPT_ENTRY_W (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + 7 + $clog2(rnic_pkg::NumPbl))
+`define RNIC_TPT_ENTRY_W \
+  (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + 7 + \
+   $clog2(rnic_pkg::NumPbl))
 
 // tpt_register to tpt_update: a fast registration, or a bind. wqe: of the request. slot, old_stag,
 // room, pbl: of the entry that it has claimed; of a bind, old_stag is the STag of its region.
@@ -206,7 +212,8 @@
 // qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units,
 // tail, issued, reads, header}
 `define RNIC_QP_ITEM_W \
-  (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
+  (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + \
+   iwarp_pkg::SqWqeWidth)
 
 // qp_state and qp_decide: a QP's row. st: its state. params: qp_params_t, an SRQ's as well.
 `define RNIC_QP_STATE_T \
