@@ -190,7 +190,8 @@ module host_if (
   assign unused_cfg = pcie_cfg_i.rcb128;
 
   // MMIO.
-  logic                 mmio_valid, mmio_ready, mmio_room, bar_valid, bar_ready, answer_valid, answer_ready, dropped;
+  logic                 mmio_valid, mmio_ready, mmio_room, bar_valid, bar_ready,
+                        answer_valid, answer_ready, dropped;
   iwarp_pkg::mmio_req_t mmio;
   logic [63:0]          answer, pending;
   logic [5:0]           row;
@@ -214,7 +215,8 @@ module host_if (
     else         held_q <= held_q + 2'(accept) - 2'(take);
   end
   stream_reg #(.Width(iwarp_pkg::MmioReqWidth)) u_mmio (
-    .clk_i, .rst_ni, .valid_i(mmio_req_valid_i && ready_q && !hold), .ready_o(mmio_room), .data_i(mmio_req_i),
+    .clk_i, .rst_ni,
+    .valid_i(mmio_req_valid_i && ready_q && !hold), .ready_o(mmio_room), .data_i(mmio_req_i),
     .valid_o(mmio_valid), .ready_i(mmio_ready), .data_o(mmio)
   );
 
@@ -231,11 +233,13 @@ module host_if (
     .rsp_valid_o(answer_valid), .rsp_ready_i(answer_ready), .rsp_data_o(answer),
     .dev_cfg_o, .admin_doorbell_valid_o, .admin_doorbell_ready_i, .admin_doorbell_o,
     .eq_doorbell_valid_o, .eq_doorbell_ready_i, .eq_doorbell_o,
-    .ready_all_i, .fatal_i(admin_fatal_i), .dropped_i({cq_bad_doorbell_i, qp_bad_doorbell_i, dropped}),
+    .ready_all_i, .fatal_i(admin_fatal_i),
+    .dropped_i({cq_bad_doorbell_i, qp_bad_doorbell_i, dropped}),
     .dma_error_i(dma_error), .cpl_bad_i(cpl_bad), .cpl_timeout_o(cpl_timeout),
-    .counts_i({count_atomic_i, count_llp_if_i, count_cq_i, count_mpa_i, count_ddp_i, count_rdmap_i, count_tpt_i,
-               count_qp_i, count_admin_i, count_host_if_i}),
-    .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata), .pending_i(pending)
+    .counts_i({count_atomic_i, count_llp_if_i, count_cq_i, count_mpa_i, count_ddp_i, count_rdmap_i,
+               count_tpt_i, count_qp_i, count_admin_i, count_host_if_i}),
+    .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata),
+    .pending_i(pending)
   );
 
   // A TLP counts as accepted from the first cycle in which it is valid on dma_wr.
@@ -263,11 +267,14 @@ module host_if (
   logic [2:0]        wr_client;
 
   host_if_msix u_msix (
-    .clk_i, .rst_ni, .ready_o(msix_ready), .enable_i(pcie_cfg_i.msix_enable), .mask_i(pcie_cfg_i.msix_mask),
+    .clk_i, .rst_ni, .ready_o(msix_ready),
+    .enable_i(pcie_cfg_i.msix_enable), .mask_i(pcie_cfg_i.msix_mask),
     .row_i(row), .we_i(row_we), .wdata_i(row_wdata), .rdata_o(row_rdata), .pending_o(pending),
     .cq_wr_valid_i, .cq_wr_ready_o, .cq_wr_i,
-    .small_valid_o(small_valid), .small_ready_i(small_ready), .small_o(posted), .small_counts_o(small_counts),
-    .leave_vector_i(msix_vector), .leave_address_o(msix_address), .leave_data_o(msix_data), .leave_drop_o(msix_drop),
+    .small_valid_o(small_valid), .small_ready_i(small_ready), .small_o(posted),
+    .small_counts_o(small_counts),
+    .leave_vector_i(msix_vector), .leave_address_o(msix_address), .leave_data_o(msix_data),
+    .leave_drop_o(msix_drop),
     .left_i(msix_left), .left_own_i(msix_own)
   );
 
@@ -275,14 +282,20 @@ module host_if (
     .clk_i, .rst_ni, .dma_on_i(dma_on), .mps_i(pcie_cfg_i.mps),
     .place_hdr_valid_i, .place_hdr_ready_o, .place_hdr_i,
     .place_extent_valid_i, .place_extent_ready_o, .place_extent_i,
-    .place_valid_i, .place_ready_o, .place_i, .place_done_valid_o, .place_done_ready_i, .place_done_o,
-    .small_valid_i(small_valid), .small_ready_o(small_ready), .small_i(posted), .small_counts_i(small_counts),
-    .msix_vector_o(msix_vector), .msix_address_i(msix_address), .msix_data_i(msix_data), .msix_drop_i(msix_drop),
+    .place_valid_i, .place_ready_o, .place_i,
+    .place_done_valid_o, .place_done_ready_i, .place_done_o,
+    .small_valid_i(small_valid), .small_ready_o(small_ready), .small_i(posted),
+    .small_counts_i(small_counts),
+    .msix_vector_o(msix_vector), .msix_address_i(msix_address), .msix_data_i(msix_data),
+    .msix_drop_i(msix_drop),
     .msix_left_o(msix_left), .msix_own_o(msix_own),
-    .cq_wr_taken_i(cq_wr_valid_i && cq_wr_ready_o), .admin_wr_valid_i, .admin_wr_ready_o, .admin_wr_i,
-    .word_wr_valid_i, .word_wr_ready_o, .word_wr_i, .word_done_valid_o, .word_done_ready_i, .word_done_o,
+    .cq_wr_taken_i(cq_wr_valid_i && cq_wr_ready_o),
+    .admin_wr_valid_i, .admin_wr_ready_o, .admin_wr_i,
+    .word_wr_valid_i, .word_wr_ready_o, .word_wr_i,
+    .word_done_valid_o, .word_done_ready_i, .word_done_o,
     .wr_retired_valid_o, .wr_retired_ready_i, .wr_retired_o,
-    .dma_wr_valid_o, .dma_wr_ready_i, .dma_wr_o, .dma_wr_client_o(wr_client), .placed_o, .left_o(left)
+    .dma_wr_valid_o, .dma_wr_ready_i, .dma_wr_o, .dma_wr_client_o(wr_client),
+    .placed_o, .left_o(left)
   );
 
   // Reads.
@@ -294,16 +307,21 @@ module host_if (
   logic       unused_hdrs;
 
   host_if_rd u_rd (
-    .clk_i, .rst_ni, .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .cpl_timeout_i(cpl_timeout), .placed_i(placed_o),
-    .sq_rd_req_valid_i, .sq_rd_req_ready_o, .sq_rd_req_i, .rq_rd_req_valid_i, .rq_rd_req_ready_o, .rq_rd_req_i,
+    .clk_i, .rst_ni, .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .cpl_timeout_i(cpl_timeout),
+    .placed_i(placed_o),
+    .sq_rd_req_valid_i, .sq_rd_req_ready_o, .sq_rd_req_i,
+    .rq_rd_req_valid_i, .rq_rd_req_ready_o, .rq_rd_req_i,
     .admin_rd_req_valid_i, .admin_rd_req_ready_o, .admin_rd_req_i,
-    .qn1_rd_req_valid_i, .qn1_rd_req_ready_o, .qn1_rd_req_i, .reg_rd_req_valid_i, .reg_rd_req_ready_o, .reg_rd_req_i,
-    .payload_req_valid_i, .payload_req_ready_o, .payload_req_i, .tx_extent_valid_i, .tx_extent_ready_o, .tx_extent_i,
+    .qn1_rd_req_valid_i, .qn1_rd_req_ready_o, .qn1_rd_req_i,
+    .reg_rd_req_valid_i, .reg_rd_req_ready_o, .reg_rd_req_i,
+    .payload_req_valid_i, .payload_req_ready_o, .payload_req_i,
+    .tx_extent_valid_i, .tx_extent_ready_o, .tx_extent_i,
     .hdr_valid_o(hdr_valid),
-    .hdr_ready_i({reg_rd_hdr_ready_i, qn1_rd_hdr_ready_i, payload_hdr_ready_i, admin_rd_hdr_ready_i, rq_rd_hdr_ready_i,
-                  sq_rd_hdr_ready_i}),
+    .hdr_ready_i({reg_rd_hdr_ready_i, qn1_rd_hdr_ready_i, payload_hdr_ready_i,
+                  admin_rd_hdr_ready_i, rq_rd_hdr_ready_i, sq_rd_hdr_ready_i}),
     .hdr_o(hdrs), .beat_valid_o(beat_valid),
-    .beat_ready_i({reg_rd_ready_i, qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}),
+    .beat_ready_i({reg_rd_ready_i, qn1_rd_ready_i, payload_ready_i,
+                   admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}),
     .beat_o(beats),
     .rd_retired_valid_o, .rd_retired_ready_i, .rd_retired_o,
     .dma_rd_req_valid_o, .dma_rd_req_ready_i, .dma_rd_req_o, .dma_rd_client_o(rd_client),
@@ -311,9 +329,10 @@ module host_if (
   );
   assign dma_rd_rsp_ready_o = 1'b1;
 
-  assign {reg_rd_hdr_valid_o, qn1_rd_hdr_valid_o, payload_hdr_valid_o, admin_rd_hdr_valid_o, rq_rd_hdr_valid_o,
-          sq_rd_hdr_valid_o} = hdr_valid;
-  assign {reg_rd_valid_o, qn1_rd_valid_o, payload_valid_o, admin_rd_valid_o, rq_rd_valid_o, sq_rd_valid_o} = beat_valid;
+  assign {reg_rd_hdr_valid_o, qn1_rd_hdr_valid_o, payload_hdr_valid_o,
+          admin_rd_hdr_valid_o, rq_rd_hdr_valid_o, sq_rd_hdr_valid_o} = hdr_valid;
+  assign {reg_rd_valid_o, qn1_rd_valid_o, payload_valid_o,
+          admin_rd_valid_o, rq_rd_valid_o, sq_rd_valid_o} = beat_valid;
   assign {reg_hdr, qn1_hdr, payload_hdr_o, admin_hdr, rq_hdr, sq_hdr} = hdrs;
   assign {reg_rd_o, qn1_rd_o, payload_o, admin_rd_o, rq_rd_o, sq_rd_o} = beats;
   assign sq_rd_hdr_o    = {sq_hdr.status, sq_hdr.length[12:0]};
@@ -333,17 +352,23 @@ module host_if (
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved)),
     .busy_i(rd_moved || wr_moved || req_moved || dma_rd_rsp_valid_i ||
-            |(beat_valid & {reg_rd_ready_i, qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i,
-                            sq_rd_ready_i})),
-    .stalled_i(|({mmio_rsp_valid_o, dma_rd_req_valid_o, dma_wr_valid_o, qp_doorbell_valid_o, cq_doorbell_valid_o,
-                  eq_doorbell_valid_o, admin_doorbell_valid_o, sq_rd_hdr_valid_o, sq_rd_valid_o, rq_rd_hdr_valid_o,
-                  rq_rd_valid_o, admin_rd_hdr_valid_o, admin_rd_valid_o, payload_hdr_valid_o, payload_valid_o,
-                  rd_retired_valid_o, place_done_valid_o, wr_retired_valid_o, qn1_rd_hdr_valid_o, qn1_rd_valid_o,
+            |(beat_valid & {reg_rd_ready_i, qn1_rd_ready_i, payload_ready_i,
+                            admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i})),
+    .stalled_i(|({mmio_rsp_valid_o, dma_rd_req_valid_o, dma_wr_valid_o,
+                  qp_doorbell_valid_o, cq_doorbell_valid_o,
+                  eq_doorbell_valid_o, admin_doorbell_valid_o,
+                  sq_rd_hdr_valid_o, sq_rd_valid_o, rq_rd_hdr_valid_o, rq_rd_valid_o,
+                  admin_rd_hdr_valid_o, admin_rd_valid_o, payload_hdr_valid_o, payload_valid_o,
+                  rd_retired_valid_o, place_done_valid_o, wr_retired_valid_o,
+                  qn1_rd_hdr_valid_o, qn1_rd_valid_o,
                   reg_rd_hdr_valid_o, reg_rd_valid_o, word_done_valid_o} &
-                 ~{mmio_rsp_ready_i, dma_rd_req_ready_i, dma_wr_ready_i, qp_doorbell_ready_i, cq_doorbell_ready_i,
-                   eq_doorbell_ready_i, admin_doorbell_ready_i, sq_rd_hdr_ready_i, sq_rd_ready_i, rq_rd_hdr_ready_i,
-                   rq_rd_ready_i, admin_rd_hdr_ready_i, admin_rd_ready_i, payload_hdr_ready_i, payload_ready_i,
-                   rd_retired_ready_i, place_done_ready_i, wr_retired_ready_i, qn1_rd_hdr_ready_i, qn1_rd_ready_i,
+                 ~{mmio_rsp_ready_i, dma_rd_req_ready_i, dma_wr_ready_i,
+                   qp_doorbell_ready_i, cq_doorbell_ready_i,
+                   eq_doorbell_ready_i, admin_doorbell_ready_i,
+                   sq_rd_hdr_ready_i, sq_rd_ready_i, rq_rd_hdr_ready_i, rq_rd_ready_i,
+                   admin_rd_hdr_ready_i, admin_rd_ready_i, payload_hdr_ready_i, payload_ready_i,
+                   rd_retired_ready_i, place_done_ready_i, wr_retired_ready_i,
+                   qn1_rd_hdr_ready_i, qn1_rd_ready_i,
                    reg_rd_hdr_ready_i, reg_rd_ready_i, word_done_ready_i})),
     .count_o
   );

@@ -118,8 +118,10 @@ module host_if_bar (
   assign at_cmd       = write && word == regs_pkg::AdminCmdBaseOffset[15:3] ? en : 2'b00;
   assign at_rsp       = write && word == regs_pkg::AdminRspBaseOffset[15:3] ? en : 2'b00;
   assign at_size      = write && word == regs_pkg::AdminLogSizeOffset[15:3] ? en : 2'b00;
-  assign at_msix_low  = write && word[12:7] == regs_pkg::MsixAddressOffset[15:10] && !word[0] ? en : 2'b00;
-  assign at_msix_high = write && word[12:7] == regs_pkg::MsixAddressOffset[15:10] && word[0] ? en : 2'b00;
+  assign at_msix_low  = write && word[12:7] == regs_pkg::MsixAddressOffset[15:10] && !word[0]
+                      ? en : 2'b00;
+  assign at_msix_high = write && word[12:7] == regs_pkg::MsixAddressOffset[15:10] && word[0]
+                      ? en : 2'b00;
   assign bell_write   = at_size[1];
   assign bell_load    = bell_wait_q && (!bell_valid_q || admin_doorbell_ready_i);
 
@@ -208,11 +210,14 @@ module host_if_bar (
     case (word_q)
       regs_pkg::CapNumQpsOffset[15:3]:     caps = {32'(rnic_pkg::NumCqs), 32'(rnic_pkg::NumQps)};
       regs_pkg::CapNumEqsOffset[15:3]:     caps = {32'(rnic_pkg::NumPds), 32'(rnic_pkg::NumEqs)};
-      regs_pkg::CapNumPagesOffset[15:3]:   caps = {32'(rnic_pkg::NumStags), 32'(rnic_pkg::NumPages)};
+      regs_pkg::CapNumPagesOffset[15:3]:
+        caps = {32'(rnic_pkg::NumStags), 32'(rnic_pkg::NumPages)};
       regs_pkg::CapNumPblOffset[15:3]:     caps = {32'(rnic_pkg::NumConns), 32'(rnic_pkg::NumPbl)};
-      regs_pkg::CapNumVectorsOffset[15:3]: caps = {32'(rnic_pkg::IrdSlots), 32'(rnic_pkg::NumVectors)};
+      regs_pkg::CapNumVectorsOffset[15:3]:
+        caps = {32'(rnic_pkg::IrdSlots), 32'(rnic_pkg::NumVectors)};
       regs_pkg::CapOrdSlotsOffset[15:3]:   caps = {32'(rnic_pkg::MaxIrd), 32'(rnic_pkg::OrdSlots)};
-      regs_pkg::CapMaxOrdOffset[15:3]:     caps = {regs_pkg::CapClockKhzReset, 32'(rnic_pkg::MaxOrd)};
+      regs_pkg::CapMaxOrdOffset[15:3]:
+        caps = {regs_pkg::CapClockKhzReset, 32'(rnic_pkg::MaxOrd)};
       regs_pkg::CapSqWindowOffset[15:3]:   caps = {32'd0, 32'(rnic_pkg::SqWindow)};
       default:                             caps = '0;
     endcase
@@ -263,5 +268,6 @@ module host_if_bar (
   assign rsp_data_o  = {four_q ? 32'd0 : all[63:32], half_q ? all[63:32] : all[31:0]};
 
   `RNIC_STREAM_STABLE(RspStable_A, rsp_valid_o, rsp_ready_i, rsp_data_o)
-  `RNIC_STREAM_STABLE(BellStable_A, admin_doorbell_valid_o, admin_doorbell_ready_i, admin_doorbell_o)
+  `RNIC_STREAM_STABLE(BellStable_A, admin_doorbell_valid_o, admin_doorbell_ready_i,
+                      admin_doorbell_o)
 endmodule

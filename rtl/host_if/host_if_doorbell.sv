@@ -138,8 +138,9 @@ module host_if_doorbell (
     {up_page, up_qpn, up_index, up_second} = '0;
     mate_data = '0;
     for (int unsigned i = 0; i < Halves; i++) begin
-      if (given_up[i]) {up_page, up_qpn, up_index, up_second} = {key_q[i*KeyW +: KeyW], second_q[i]};
-      if (mate[i])     mate_data = data_q[i*512 +: 512];
+      if (given_up[i])
+        {up_page, up_qpn, up_index, up_second} = {key_q[i*KeyW +: KeyW], second_q[i]};
+      if (mate[i]) mate_data = data_q[i*512 +: 512];
     end
   end
 
@@ -154,7 +155,8 @@ module host_if_doorbell (
   assign late     = up_fire && !mmio_valid_i;
   assign pairs    = is_half && mate != '0;
   assign stores   = is_half && !pairs && (twin != '0 || free != '0);
-  assign is_qp    = (plain && (offset == 12'h000 || offset == 12'h008)) || (first_half && one_unit) || pairs ||
+  assign is_qp    = (plain && (offset == 12'h000 || offset == 12'h008)) ||
+                    (first_half && one_unit) || pairs ||
                     (first_half && !stores);   // full: only its doorbell
 
   always_comb begin
@@ -194,8 +196,11 @@ module host_if_doorbell (
   assign qp_valid     = up_valid ? !up_second : mmio_valid_i && is_qp;
   assign cq_valid     = mmio_valid_i && !up_valid && is_cq;
   assign bar_valid_o  = mmio_valid_i && !up_valid && !mine;
-  assign dropped_o    = mmio_valid_i ? !up_valid && mine && !is_qp && !is_cq && !stores : late && up_second;
-  assign mmio_ready_o = !up_valid && (!mine ? bar_ready_i : is_qp ? qp_ready : is_cq ? cq_ready : 1'b1);
+  assign dropped_o    = mmio_valid_i ? !up_valid && mine && !is_qp && !is_cq && !stores
+                                     : late && up_second;
+  assign mmio_ready_o = !up_valid && (!mine ? bar_ready_i
+                                    : is_qp ? qp_ready
+                                    : is_cq ? cq_ready : 1'b1);
 
   // Store, pair, remove.
   logic             taken;
@@ -253,5 +258,6 @@ module host_if_doorbell (
 
   `RNIC_STREAM_STABLE(QpStable_A, qp_doorbell_valid_o, qp_doorbell_ready_i, qp_doorbell_o)
   `RNIC_STREAM_STABLE(CqStable_A, cq_doorbell_valid_o, cq_doorbell_ready_i, cq_doorbell_o)
-  `RNIC_ASSERT(OneOfAWqe_A, (mate & (mate - Halves'(1))) == '0 && (twin & (twin - Halves'(1))) == '0)
+  `RNIC_ASSERT(OneOfAWqe_A, (mate & (mate - Halves'(1))) == '0 &&
+                            (twin & (twin - Halves'(1))) == '0)
 endmodule

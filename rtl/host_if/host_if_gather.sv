@@ -133,7 +133,8 @@ module host_if_gather #(
     .valid_i(ext_valid_i && open_q), .ready_o(cut_ready), .address_i(ext_i.address),
     .length_i(ext_i.result == iwarp_pkg::TptOk ? ext_i.length : 17'd0),
     .side_i({ext_end, ext_i.epoch, real_in, ext_i.result, first_q, base_q}),
-    .valid_o(chunk_valid), .ready_i(chunk_ready), .address_o(req_address_o), .length_o(chunk_length),
+    .valid_o(chunk_valid), .ready_i(chunk_ready),
+    .address_o(req_address_o), .length_o(chunk_length),
     .first_o(chunk_first), .last_o(chunk_last), .side_o(side)
   );
 
@@ -181,7 +182,8 @@ module host_if_gather #(
   assign end_mine = end_valid_i && 32'(end_slot) < Tags;
 
   // Shifts replace a loop over the tags, which a simulator would evaluate bit by bit in each cycle.
-  assign set       = (end_mine ? Tags'(1) << end_slot[SlotW-1:0] : '0) | ((fire && !side_real) || skip ? Tags'(1) << head_q : '0);
+  assign set       = (end_mine ? Tags'(1) << end_slot[SlotW-1:0] : '0) |
+                     ((fire && !side_real) || skip ? Tags'(1) << head_q : '0);
   assign clear     = walk ? Tags'(1) << tail_q : '0;
   assign tail_done = 1'(done_q >> tail_q);
 
@@ -193,7 +195,8 @@ module host_if_gather #(
   ram_1r1w #(.Width(8), .Depth(Tags)) u_info (
     .clk_i, .rst_ni,
     .we_i(put), .waddr_i(head_q),
-    .wdata_i(skip ? 8'h80 : {1'b0, side_real, side_end && chunk_last, chunk_last, side_epoch, side_result}),
+    .wdata_i(skip ? 8'h80
+                  : {1'b0, side_real, side_end && chunk_last, chunk_last, side_epoch, side_result}),
     .re_i(walk), .raddr_i(tail_q), .rdata_o(info)
   );
   ram_1r1w #(.Width(2), .Depth(Tags)) u_status (
@@ -239,8 +242,8 @@ module host_if_gather #(
   stream_fifo #(.Width(5), .Depth(2)) u_verdicts (
     .clk_i, .rst_ni,
     .valid_i(walk_valid_q && info_pkt), .ready_o(verdict_ready), .data_i({sum_status, sum_result}),
-    .valid_o(verdict_valid), .ready_i(whole_valid_o && whole_ready_i), .data_o({whole_o.status, whole_o.result}),
-    .count_o(unused_verdicts)
+    .valid_o(verdict_valid), .ready_i(whole_valid_o && whole_ready_i),
+    .data_o({whole_o.status, whole_o.result}), .count_o(unused_verdicts)
   );
   stream_fifo #(.Width(17), .Depth(Tags + 1)) u_lengths (
     .clk_i, .rst_ni,
@@ -251,9 +254,11 @@ module host_if_gather #(
   assign whole_o.length = length;
   assign whole_valid_o  = verdict_valid && length_valid;
 
-  `RNIC_ASSERT(Fits_A, !(pkt_valid_i && !open_q) || (pkt_length_i != '0 && 32'(pkt_length_i) <= 64 * Words))
+  `RNIC_ASSERT(Fits_A, !(pkt_valid_i && !open_q) ||
+                       (pkt_length_i != '0 && 32'(pkt_length_i) <= 64 * Words))
   `RNIC_ASSERT(UsedInRange_A, 32'(used_q) <= Words)
   `RNIC_ASSERT(EndsOutstanding_A, !end_mine || count_q != '0)
-  `RNIC_STREAM_STABLE(ReqStable_A, req_valid_o, req_ready_i, {req_tag_o, req_address_o, req_length_o, req_pos_o})
+  `RNIC_STREAM_STABLE(ReqStable_A, req_valid_o, req_ready_i,
+                      {req_tag_o, req_address_o, req_length_o, req_pos_o})
   `RNIC_STREAM_STABLE(WholeStable_A, whole_valid_o, whole_ready_i, whole_o)
 endmodule

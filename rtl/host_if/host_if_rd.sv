@@ -76,7 +76,7 @@ module host_if_rd (
   input  logic                      dma_rd_rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t    dma_rd_rsp_i,
   output logic                      dma_error_o,
-  output logic [2:0]                cpl_bad_o      // to the counters: timed out, malformed, unexpected
+  output logic [2:0]                cpl_bad_o   // to the counters: timed out, malformed, unexpected
 );
   localparam int unsigned N            = 6;
   localparam int unsigned Qn1Tags      = rnic_pkg::RdTags >= 128 ? 64 : 1;
@@ -89,7 +89,8 @@ module host_if_rd (
   localparam int unsigned PayloadTags  = OtherTags - SqTags - RqTags - AdminTags - RegTags;
   if (PayloadTags == 0) $fatal(1, "host_if_rd %m: RdTags must be at least 6");
   // A payload packet of 65,535 bytes is released whole, so it needs at least 1024 words.
-  localparam int unsigned PayloadWords = rnic_pkg::RdBuffer > 1024 ? 1 << $clog2(rnic_pkg::RdBuffer) : 1024;
+  localparam int unsigned PayloadWords =
+    rnic_pkg::RdBuffer > 1024 ? 1 << $clog2(rnic_pkg::RdBuffer) : 1024;
   localparam int unsigned SmallWords   = Many ? 128 : 64;
   localparam int unsigned WordW        = $clog2(PayloadWords) + 1;
   localparam int unsigned PosW         = WordW + 6;
@@ -107,8 +108,8 @@ module host_if_rd (
   logic [Small*iwarp_pkg::RdReqWidth-1:0] small_in, one;
   logic [Small*FifoW-1:0]                 unused_small;
 
-  assign small_valid = {reg_rd_req_valid_i, qn1_rd_req_valid_i, admin_rd_req_valid_i, rq_rd_req_valid_i,
-                        sq_rd_req_valid_i};
+  assign small_valid = {reg_rd_req_valid_i, qn1_rd_req_valid_i, admin_rd_req_valid_i,
+                        rq_rd_req_valid_i, sq_rd_req_valid_i};
   assign {reg_rd_req_ready_o, qn1_rd_req_ready_o, admin_rd_req_ready_o, rq_rd_req_ready_o,
           sq_rd_req_ready_o} = small_ready;
   assign small_in    = {reg_rd_req_i, qn1_rd_req_i, admin_rd_req_i, rq_rd_req_i, sq_rd_req_i};
@@ -119,7 +120,8 @@ module host_if_rd (
       .clk_i, .rst_ni,
       .valid_i(small_valid[c]), .ready_o(small_ready[c]),
       .data_i(small_in[c*iwarp_pkg::RdReqWidth +: iwarp_pkg::RdReqWidth]),
-      .valid_o(one_valid[c]), .ready_i(one_ready[c]), .data_o(one[c*iwarp_pkg::RdReqWidth +: iwarp_pkg::RdReqWidth]),
+      .valid_o(one_valid[c]), .ready_i(one_ready[c]),
+      .data_o(one[c*iwarp_pkg::RdReqWidth +: iwarp_pkg::RdReqWidth]),
       .count_o(unused_small[c*FifoW +: FifoW])
     );
     stream_fork #(.N(2)) u_fork (
@@ -128,7 +130,8 @@ module host_if_rd (
     );
     // extent: address, length, result ok, epoch 0, last
     assign pkt_length[At*17 +: 17] = {4'd0, one[c*iwarp_pkg::RdReqWidth +: 13]};
-    assign exts[At*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[At*17 +: 17], 3'd0, 1'b0, 1'b1};
+    assign exts[At*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64],
+                                    pkt_length[At*17 +: 17], 3'd0, 1'b0, 1'b1};
   end
 
   // Payload: the watermark delays a packet.
@@ -139,7 +142,8 @@ module host_if_rd (
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(rnic_pkg::FifoDepth)) u_payload_reqs (
     .clk_i, .rst_ni,
     .valid_i(payload_req_valid_i), .ready_o(payload_req_ready_o), .data_i(payload_req_i),
-    .valid_o(head_valid), .ready_i(pkt_valid[3] && pkt_ready[3]), .data_o(head), .count_o(unused_payload[0 +: FifoW])
+    .valid_o(head_valid), .ready_i(pkt_valid[3] && pkt_ready[3]), .data_o(head),
+    .count_o(unused_payload[0 +: FifoW])
   );
   stream_fifo #(.Width(ExtW), .Depth(rnic_pkg::FifoDepth)) u_extents (
     .clk_i, .rst_ni,
@@ -156,13 +160,15 @@ module host_if_rd (
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) reached_q <= 1'b0;
-    else         reached_q <= head_valid && placed_i >= head.watermark && !(pkt_valid[3] && pkt_ready[3]);
+    else         reached_q <= head_valid && placed_i >= head.watermark &&
+                              !(pkt_valid[3] && pkt_ready[3]);
   end
 
   // The six clients.
   localparam int unsigned ReqW  = iwarp_pkg::DmaRdReqWidth + PosW;
   localparam int unsigned ReadW = WordW + 7 + 1;
-  logic [N-1:0]       req_valid, req_ready, read_valid, read_ready, retired, retired_epoch, beat_push;
+  logic [N-1:0]       req_valid, req_ready, read_valid, read_ready,
+                      retired, retired_epoch, beat_push;
   logic [N*ReqW-1:0]  reqs;
   logic [N*ReadW-1:0] reads;
   logic               end_valid;
@@ -194,12 +200,14 @@ module host_if_rd (
     assign hdr_o[c*HdrW +: HdrW] = hdr;
     assign beat_o[c*iwarp_pkg::BeatWidth +: iwarp_pkg::BeatWidth] = out;
 
-    host_if_gather #(.Tags(Tags), .TagBase(First), .Words(Words), .WordBase(Base), .WordW(WordW)) u_gather (
+    host_if_gather #(
+      .Tags(Tags), .TagBase(First), .Words(Words), .WordBase(Base), .WordW(WordW)
+    ) u_gather (
       .clk_i, .rst_ni, .dma_on_i, .mrrs_i,
       .pkt_valid_i(pkt_valid[c]), .pkt_ready_o(pkt_ready[c]), .pkt_length_i(pkt_length[c*17 +: 17]),
       .ext_valid_i(ext_valid[c]), .ext_ready_o(ext_ready[c]), .ext_i(ext),
-      .req_valid_o(req_valid[c]), .req_ready_i(req_ready[c]), .req_tag_o(tag), .req_address_o(address),
-      .req_length_o(length), .req_pos_o(pos),
+      .req_valid_o(req_valid[c]), .req_ready_i(req_ready[c]),
+      .req_tag_o(tag), .req_address_o(address), .req_length_o(length), .req_pos_o(pos),
       .end_valid_i(end_valid), .end_tag_i(end_tag), .end_status_i(end_status),
       .held_i(held[First +: Tags]),
       .retired_o(retired[c]), .retired_epoch_o(retired_epoch[c]),
@@ -210,8 +218,9 @@ module host_if_rd (
       .clk_i, .rst_ni,
       .whole_valid_i(whole_valid), .whole_ready_o(whole_ready), .whole_i(whole),
       .freed_o(freed), .freed_words_o(freed_words),
-      .read_valid_o(read_valid[c]), .read_ready_i(read_ready[c]), .read_word_o(reads[c*ReadW + 8 +: WordW]),
-      .read_keep_o(reads[c*ReadW + 1 +: 7]), .read_last_o(reads[c*ReadW]),
+      .read_valid_o(read_valid[c]), .read_ready_i(read_ready[c]),
+      .read_word_o(reads[c*ReadW + 8 +: WordW]), .read_keep_o(reads[c*ReadW + 1 +: 7]),
+      .read_last_o(reads[c*ReadW]),
       .beat_valid_i(beat_push[c]), .beat_i(beat),
       .hdr_valid_o(hdr_valid_o[c]), .hdr_ready_i(hdr_ready_i[c]), .hdr_o(hdr),
       .valid_o(beat_valid_o[c]), .ready_i(beat_ready_i[c]), .beat_o(out)
@@ -232,7 +241,8 @@ module host_if_rd (
   assign {any_req, any_pos} = any;
   stream_reg #(.Width(iwarp_pkg::DmaRdReqWidth + 3)) u_req_reg (
     .clk_i, .rst_ni, .valid_i(any_valid), .ready_o(any_ready), .data_i({any_req, any_client}),
-    .valid_o(dma_rd_req_valid_o), .ready_i(dma_rd_req_ready_i), .data_o({dma_rd_req_o, dma_rd_client_o})
+    .valid_o(dma_rd_req_valid_o), .ready_i(dma_rd_req_ready_i),
+    .data_o({dma_rd_req_o, dma_rd_client_o})
   );
 
   // The buffer and its read port.

@@ -94,7 +94,8 @@ module host_if_realign #(
 
   lane_shift #(.Bytes(64), .SideW(SideW + 9)) u_shift (
     .clk_i, .rst_ni,
-    .valid_i(chunk_valid_i && (!touch || have)), .ready_o(shift_ready), .data_i(merged), .shift_i(6'd0 - shift_q),
+    .valid_i(chunk_valid_i && (!touch || have)), .ready_o(shift_ready),
+    .data_i(merged), .shift_i(6'd0 - shift_q),
     .side_i({!inside_q, last, count, chunk_side_i}),
     .valid_o, .ready_i, .data_o, .side_o({first_o, last_o, keep_o, side_o})
   );

@@ -107,5 +107,6 @@ module host_if_release #(
 
   `RNIC_ASSERT(RoomKept_A, !beat_valid_i || beat_ready)
   `RNIC_ASSERT(CreditInRange_A, credit_q <= 3'd4)
-  `RNIC_STREAM_STABLE(ReadStable_A, read_valid_o, read_ready_i, {read_word_o, read_keep_o, read_last_o})
+  `RNIC_STREAM_STABLE(ReadStable_A, read_valid_o, read_ready_i,
+                      {read_word_o, read_keep_o, read_last_o})
 endmodule

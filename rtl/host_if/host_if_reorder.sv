@@ -62,8 +62,10 @@ module host_if_reorder #(
   localparam int unsigned SlotW  = $clog2(Tags);
   localparam int unsigned BigW   = $clog2(PayloadWords);
   localparam int unsigned LowW   = $clog2(SmallWords);
-  if (DepthW != WordW) $fatal(1, "host_if_reorder %m: WordW must be the address width of the buffer");
-  if (BigW + 1 != WordW) $fatal(1, "host_if_reorder %m: the small rings must be shorter than payload's");
+  if (DepthW != WordW)
+    $fatal(1, "host_if_reorder %m: WordW must be the address width of the buffer");
+  if (BigW + 1 != WordW)
+    $fatal(1, "host_if_reorder %m: the small rings must be shorter than payload's");
 
   // In: look up the tag.
   logic                   known, take, ends, late_valid, unused_begin;
@@ -89,7 +91,8 @@ module host_if_reorder #(
   );
 
   host_if_tags #(.Tags(Tags)) u_tags (
-    .clk_i, .rst_ni, .timeout_i, .begin_valid_i, .begin_tag_i, .begin_length_i, .sent_valid_i, .sent_tag_i,
+    .clk_i, .rst_ni, .timeout_i,
+    .begin_valid_i, .begin_tag_i, .begin_length_i, .sent_valid_i, .sent_tag_i,
     .rsp_valid_i, .rsp_i,
     .valid_o(take), .come_o(come), .keep_o(keep), .ends_o(ends), .status_o(status),
     .late_valid_o(late_valid), .late_ready_i(!put_end), .late_tag_o(late_tag),

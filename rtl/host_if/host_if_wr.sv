@@ -89,7 +89,8 @@ module host_if_wr (
   localparam int unsigned BeatDW = $clog2(rnic_pkg::BeatDepth + 1);
 
   // Inputs.
-  logic                 hdr_valid, ext_valid, ext_ready, admin_valid, admin_ready, admin_go_q, admin_fork_ready;
+  logic                 hdr_valid, ext_valid, ext_ready,
+                        admin_valid, admin_ready, admin_go_q, admin_fork_ready;
   logic [15:0]          cq_taken_q, cq_left_q, admin_behind, cq_ahead;
   iwarp_pkg::extent_t   ext;
   iwarp_pkg::admin_wr_t admin_item;
@@ -103,12 +104,14 @@ module host_if_wr (
   logic [3:0]           pkt_valid, pkt_ready;
 
   stream_fifo #(.Width(17), .Depth(rnic_pkg::FifoDepth)) u_hdrs (
-    .clk_i, .rst_ni, .valid_i(place_hdr_valid_i), .ready_o(place_hdr_ready_o), .data_i(place_hdr_i.length),
+    .clk_i, .rst_ni,
+    .valid_i(place_hdr_valid_i), .ready_o(place_hdr_ready_o), .data_i(place_hdr_i.length),
     .valid_o(hdr_valid), .ready_i(pkt_valid[0] && pkt_ready[0] && ext.last), .data_o(hdr_length),
     .count_o(unused_counts[0 +: FifoW])
   );
   stream_fifo #(.Width(ExtW), .Depth(rnic_pkg::FifoDepth)) u_extents (
-    .clk_i, .rst_ni, .valid_i(place_extent_valid_i), .ready_o(place_extent_ready_o), .data_i(place_extent_i),
+    .clk_i, .rst_ni,
+    .valid_i(place_extent_valid_i), .ready_o(place_extent_ready_o), .data_i(place_extent_i),
     .valid_o(ext_valid), .ready_i(ext_ready), .data_o(ext), .count_o(unused_counts[FifoW +: FifoW])
   );
   stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(rnic_pkg::BeatDepth)) u_beats (
@@ -117,19 +120,25 @@ module host_if_wr (
     .count_o(unused_counts[5*FifoW +: BeatDW])
   );
   stream_fifo #(.Width(16 + iwarp_pkg::AdminWrWidth), .Depth(rnic_pkg::FifoDepth)) u_admin (
-    .clk_i, .rst_ni, .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i({cq_taken_q, admin_wr_i}),
-    .valid_o(admin_valid), .ready_i(admin_ready), .data_o({admin_behind, admin_item}), .count_o(unused_counts[2*FifoW +: FifoW])
+    .clk_i, .rst_ni,
+    .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i({cq_taken_q, admin_wr_i}),
+    .valid_o(admin_valid), .ready_i(admin_ready), .data_o({admin_behind, admin_item}),
+    .count_o(unused_counts[2*FifoW +: FifoW])
   );
   // Address and data of a word have a FIFO each: the data is needed 3 cycles after the address, and
   // a word passes per cycle.
   assign word_wr_ready_o = &store_room;
   stream_fifo #(.Width(64), .Depth(rnic_pkg::FifoDepth)) u_store_addresses (
-    .clk_i, .rst_ni, .valid_i(word_wr_valid_i && store_room[1]), .ready_o(store_room[0]), .data_i(word_wr_i.address),
-    .valid_o(pkt_valid[3]), .ready_i(pkt_ready[3]), .data_o(store_address), .count_o(unused_counts[3*FifoW +: FifoW])
+    .clk_i, .rst_ni,
+    .valid_i(word_wr_valid_i && store_room[1]), .ready_o(store_room[0]), .data_i(word_wr_i.address),
+    .valid_o(pkt_valid[3]), .ready_i(pkt_ready[3]), .data_o(store_address),
+    .count_o(unused_counts[3*FifoW +: FifoW])
   );
   stream_fifo #(.Width(64), .Depth(rnic_pkg::FifoDepth)) u_store_words (
-    .clk_i, .rst_ni, .valid_i(word_wr_valid_i && store_room[0]), .ready_o(store_room[1]), .data_i(word_wr_i.data),
-    .valid_o(word_valid[3]), .ready_i(word_ready[3]), .data_o(store_word), .count_o(unused_counts[4*FifoW +: FifoW])
+    .clk_i, .rst_ni,
+    .valid_i(word_wr_valid_i && store_room[0]), .ready_o(store_room[1]), .data_i(word_wr_i.data),
+    .valid_o(word_valid[3]), .ready_i(word_ready[3]), .data_o(store_word),
+    .count_o(unused_counts[4*FifoW +: FifoW])
   );
   stream_fork #(.N(2)) u_small_fork (
     .clk_i, .rst_ni, .valid_i(small_valid_i), .ready_o(small_ready_o),
@@ -155,7 +164,8 @@ module host_if_wr (
   end
   assign pkt_valid[0] = ext_valid && hdr_valid;
   assign ext_ready    = pkt_ready[0] && hdr_valid;
-  assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep, ext.result, hdr_length};
+  assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep,
+                          ext.result, hdr_length};
 
   // Pick the next packet; cut its extents.
   //   side: last of the packet, epoch, client of the tap, counts as the client's,
@@ -163,7 +173,8 @@ module host_if_wr (
   localparam int unsigned TagW   = 14;
   localparam int unsigned PickW  = 64 + 17 + TagW;
   localparam int unsigned ChunkW = 64 + 13 + 1 + TagW + 2;
-  logic             pick_valid, pick_ready, pick_last, cut_valid, cut_ready, cut_last, unused_cut_first;
+  logic             pick_valid, pick_ready, pick_last,
+                    cut_valid, cut_ready, cut_last, unused_cut_first;
   logic [PickW-1:0] pick;
   logic [1:0]       pick_index, cut_client;
   logic [63:0]      cut_address;
@@ -174,18 +185,22 @@ module host_if_wr (
   assign small_code = small_i.is_msix ? 3'd6 : 3'd5;
 
   packet_arb #(.Width(PickW), .N(4)) u_arb (
-    .clk_i, .rst_ni, .valid_i(pkt_valid), .ready_o(pkt_ready), .last_i({1'b1, 1'b1, 1'b1, ext.last}),
+    .clk_i, .rst_ni,
+    .valid_i(pkt_valid), .ready_o(pkt_ready), .last_i({1'b1, 1'b1, 1'b1, ext.last}),
     .data_i({store_address, 17'd8, 1'b1, 1'b0, 3'd3, 1'b1, 8'd0,
              admin_item.address, 10'd0, admin_item.length, 1'b1, 1'b0, 3'd7, 1'b1, 8'd0,
-             small_i.address, 10'd0, small_i.length, 1'b1, 1'b0, small_code, small_counts_i, small_i.vector,
+             small_i.address, 10'd0, small_i.length, 1'b1, 1'b0,
+             small_code, small_counts_i, small_i.vector,
              ext.address, ext.length, ext.last, ext.epoch, 3'd4, 1'b1, 8'd0}),
-    .valid_o(pick_valid), .ready_i(pick_ready), .last_o(pick_last), .data_o(pick), .index_o(pick_index)
+    .valid_o(pick_valid), .ready_i(pick_ready), .last_o(pick_last),
+    .data_o(pick), .index_o(pick_index)
   );
 
   host_if_cut #(.SideW(TagW + 2)) u_cut (
     .clk_i, .rst_ni, .limit_i(mps_i),
     .valid_i(pick_valid), .ready_o(pick_ready),
-    .address_i(pick[TagW + 17 +: 64]), .length_i(pick[TagW +: 17]), .side_i({pick[TagW-1:0], pick_index}),
+    .address_i(pick[TagW + 17 +: 64]), .length_i(pick[TagW +: 17]),
+    .side_i({pick[TagW-1:0], pick_index}),
     .valid_o(cut_valid), .ready_i(cut_ready), .address_o(cut_address), .length_o(cut_length),
     .first_o(unused_cut_first), .last_o(cut_last), .side_o({cut_tag, cut_client})
   );
@@ -198,14 +213,17 @@ module host_if_wr (
   logic [1:0]       unused_chunks;
   stream_fifo #(.Width(ChunkW), .Depth(2)) u_chunks (
     .clk_i, .rst_ni,
-    .valid_i(cut_valid), .ready_o(cut_ready), .data_i({cut_address, cut_length, cut_last, cut_tag, cut_client}),
+    .valid_i(cut_valid), .ready_o(cut_ready),
+    .data_i({cut_address, cut_length, cut_last, cut_tag, cut_client}),
     .valid_o(chunk_valid), .ready_i(chunk_ready),
-    .data_o({chunk_address, chunk_length, chunk_last, chunk_tag, chunk_client}), .count_o(unused_chunks)
+    .data_o({chunk_address, chunk_length, chunk_last, chunk_tag, chunk_client}),
+    .count_o(unused_chunks)
   );
 
   // Beats of TLPs.
   localparam int unsigned SideW = 64 + 13 + 1 + TagW + 2;
-  logic             tlp_valid, tlp_ready, tlp_first, tlp_last, off, off_q, is_message, go, tlp_ext, tlp_counts;
+  logic             tlp_valid, tlp_ready, tlp_first, tlp_last,
+                    off, off_q, is_message, go, tlp_ext, tlp_counts;
   logic [6:0]       tlp_keep;
   logic [511:0]     tlp_data;
   logic [SideW-1:0] tlp_side;
@@ -218,8 +236,8 @@ module host_if_wr (
     .word_valid_i(word_valid), .word_ready_o(word_ready),
     .place_word_i(place_beat.data), .cq_word_i(small_i.data), .admin_word_i(admin_item.data),
     .small_word_i(store_word),
-    .valid_o(tlp_valid), .ready_i(tlp_ready && go), .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep),
-    .data_o(tlp_data), .side_o(tlp_side)
+    .valid_o(tlp_valid), .ready_i(tlp_ready && go),
+    .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep), .data_o(tlp_data), .side_o(tlp_side)
   );
 
   // A message reads its row when it will be valid on dma_wr in the next cycle. A TLP that has begun
@@ -230,7 +248,8 @@ module host_if_wr (
   logic [2:0]  tlp_code;
   logic [1:0]  tlp_client;
 
-  assign {tlp_address, tlp_length, tlp_ext, tlp_pkt, tlp_epoch, tlp_code, tlp_counts, msix_vector_o, tlp_client} = tlp_side;
+  assign {tlp_address, tlp_length, tlp_ext, tlp_pkt, tlp_epoch, tlp_code, tlp_counts,
+          msix_vector_o, tlp_client} = tlp_side;
   assign is_message  = tlp_code == 3'd6;
   assign go          = !is_message || !out_valid;
   assign off         = tlp_first ? !dma_on_i || (is_message && msix_drop_i) : off_q;
@@ -250,10 +269,12 @@ module host_if_wr (
   stream_reg #(.Width(OutW)) u_out (
     .clk_i, .rst_ni,
     .valid_i(tlp_valid && go), .ready_o(tlp_ready),
-    .data_i({is_message ? msix_address_i : tlp_address, tlp_length, tlp_ext, tlp_pkt, tlp_epoch, tlp_code, tlp_counts,
-             tlp_client, off, tlp_keep, tlp_last, tlp_data[511:32], is_message ? msix_data_i : tlp_data[31:0]}),
+    .data_i({is_message ? msix_address_i : tlp_address, tlp_length,
+             tlp_ext, tlp_pkt, tlp_epoch, tlp_code, tlp_counts, tlp_client,
+             off, tlp_keep, tlp_last, tlp_data[511:32], is_message ? msix_data_i : tlp_data[31:0]}),
     .valid_o(out_valid), .ready_i(out_ready),
-    .data_o({out_address, out_length, out_ext, out_pkt, out_epoch, dma_wr_client_o, out_counts, out_client,
+    .data_o({out_address, out_length,
+             out_ext, out_pkt, out_epoch, dma_wr_client_o, out_counts, out_client,
              out_off, out_keep, out_last, out_data})
   );
 
