@@ -113,7 +113,8 @@ module llp_if #(
   localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns);
 
   logic rx_ready, tx_ready, ctl_ready, grant_ready, account_ready;
-  logic rx_hdr_ready, rx_beat_ready, tx_hdr_ready, tx_beat_ready, raw_hdr_ready, raw_beat_ready, want_ready, credit_ready;
+  logic rx_hdr_ready, rx_beat_ready, tx_hdr_ready, tx_beat_ready, raw_hdr_ready, raw_beat_ready,
+        want_ready, credit_ready;
   logic evt_ready, evt_valid, evt_pop, credit_valid, credit_pop, rx_out, tx_out, raw_out;
   iwarp_pkg::llp_ctl_evt_t evt;
   iwarp_pkg::llp_credit_t  credit;
@@ -143,11 +144,13 @@ module llp_if #(
   );
 
   // --- control
-  logic                  ctl_event_valid, ctl_event_ready, term_valid, term_ready, late_valid, late_ready;
+  logic                  ctl_event_valid, ctl_event_ready, term_valid, term_ready,
+                         late_valid, late_ready;
   iwarp_pkg::llp_event_t ctl_event;
   logic [QpW-1:0]        term_qpn, late_qpn, map_qpn, cfg_qpn;
   logic [ConnW-1:0]      term_conn, late_conn, raw_conn, map_conn, cfg_conn;
-  logic                  give_asked, give_ended, give_under_way, rxs_hdr_valid, rxs_hdr_ready, rxs_valid, rxs_ready;
+  logic                  give_asked, give_ended, give_under_way,
+                         rxs_hdr_valid, rxs_hdr_ready, rxs_valid, rxs_ready;
   logic [15:0]           give_conn, given_conn;
   iwarp_pkg::raw_rx_hdr_t rxs_hdr;
   iwarp_pkg::beat_t      rxs;
@@ -155,8 +158,10 @@ module llp_if #(
   logic [ConnW-1:0]      probe_conn;
   logic [15:0]           probe_length;
   logic                  check_valid, check_done, check_ok, abort_valid, abort_done, raw_idle;
-  logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running, tx_map_fin;
-  logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past, tx_past;
+  logic                  rx_map_we, map_exists, map_has_qp, map_hold,
+                         tx_map_we, tx_map_running, tx_map_fin;
+  logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold,
+                         wants_mark, wants_past, mark, past, tx_past;
   logic [$clog2(DoneDepth+1)-1:0] dones;
   logic [1:0]            cfg_kind;
   logic [15:0]           cfg_mulpdu;
@@ -172,20 +177,26 @@ module llp_if #(
     .ack_valid_o(qp_ack_llp_valid_o), .ack_ready_i(qp_ack_llp_ready_i), .ack_o(qp_ack_llp_o),
     .event_valid_o(ctl_event_valid), .event_ready_i(ctl_event_ready), .event_o(ctl_event),
     .async_valid_o(conn_async_valid_o), .async_ready_i(conn_async_ready_i), .async_o(conn_async_o),
-    .term_valid_i(term_valid), .term_ready_o(term_ready), .term_qpn_i(term_qpn), .term_conn_i(term_conn),
-    .late_valid_i(late_valid), .late_ready_o(late_ready), .late_qpn_i(late_qpn), .late_conn_i(late_conn),
+    .term_valid_i(term_valid), .term_ready_o(term_ready),
+    .term_qpn_i(term_qpn), .term_conn_i(term_conn),
+    .late_valid_i(late_valid), .late_ready_o(late_ready),
+    .late_qpn_i(late_qpn), .late_conn_i(late_conn),
     .check_valid_i(check_valid), .check_done_o(check_done), .check_ok_o(check_ok),
-    .abort_valid_i(abort_valid), .abort_done_o(abort_done), .raw_conn_i(raw_conn), .raw_idle_i(raw_idle),
-    .probe_valid_o(probe_valid), .probe_ready_i(debit_ready), .probe_conn_o(probe_conn), .probe_length_o(probe_length),
+    .abort_valid_i(abort_valid), .abort_done_o(abort_done),
+    .raw_conn_i(raw_conn), .raw_idle_i(raw_idle),
+    .probe_valid_o(probe_valid), .probe_ready_i(debit_ready),
+    .probe_conn_o(probe_conn), .probe_length_o(probe_length),
     .probe_done_i(debit_done), .probe_ok_i(debit_ok),
-    .give_asked_o(give_asked), .give_ended_o(give_ended), .give_conn_o(give_conn), .give_under_way_i(give_under_way),
-    .give_conn_i(given_conn),
+    .give_asked_o(give_asked), .give_ended_o(give_ended), .give_conn_o(give_conn),
+    .give_under_way_i(give_under_way), .give_conn_i(given_conn),
     .rx_map_we_o(rx_map_we), .rx_map_conn_o(map_conn), .rx_map_exists_o(map_exists),
-    .rx_map_has_qp_o(map_has_qp),
-    .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold), .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running), .tx_map_fin_o(tx_map_fin),
-    .cfg_valid_o(cfg_valid), .cfg_ready_i(cfg_ready), .cfg_kind_o(cfg_kind), .cfg_qpn_o(cfg_qpn), .cfg_conn_o(cfg_conn),
-    .cfg_running_o(cfg_running), .cfg_hold_o(cfg_hold), .cfg_mulpdu_o(cfg_mulpdu), .cfg_worst_o(cfg_worst),
-    .wants_mark_o(wants_mark), .wants_past_i(wants_past), .mark_o(mark), .past_i(past), .tx_past_i(tx_past)
+    .rx_map_has_qp_o(map_has_qp), .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold),
+    .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running), .tx_map_fin_o(tx_map_fin),
+    .cfg_valid_o(cfg_valid), .cfg_ready_i(cfg_ready), .cfg_kind_o(cfg_kind),
+    .cfg_qpn_o(cfg_qpn), .cfg_conn_o(cfg_conn), .cfg_running_o(cfg_running),
+    .cfg_hold_o(cfg_hold), .cfg_mulpdu_o(cfg_mulpdu), .cfg_worst_o(cfg_worst),
+    .wants_mark_o(wants_mark), .wants_past_i(wants_past),
+    .mark_o(mark), .past_i(past), .tx_past_i(tx_past)
   );
 
   llp_if_event #(.DoneDepth(DoneDepth)) u_event (
@@ -215,16 +226,21 @@ module llp_if #(
     .clk_i, .rst_ni, .ready_o(grant_ready), .phase_o(phase),
     .want_valid_i(tx_want_valid_i && ready_o), .want_ready_o(want_ready), .want_i(tx_want_i),
     .grant_valid_o(tx_grant_valid_o), .grant_ready_i(tx_grant_ready_i), .grant_o(tx_grant_o),
-    .cfg_valid_i(cfg_valid), .cfg_ready_o(cfg_ready), .cfg_kind_i(cfg_kind), .cfg_qpn_i(cfg_qpn), .cfg_conn_i(cfg_conn),
-    .cfg_running_i(cfg_running), .cfg_hold_i(cfg_hold), .cfg_mulpdu_i(cfg_mulpdu), .cfg_worst_i(cfg_worst),
+    .cfg_valid_i(cfg_valid), .cfg_ready_o(cfg_ready), .cfg_kind_i(cfg_kind),
+    .cfg_qpn_i(cfg_qpn), .cfg_conn_i(cfg_conn), .cfg_running_i(cfg_running),
+    .cfg_hold_i(cfg_hold), .cfg_mulpdu_i(cfg_mulpdu), .cfg_worst_i(cfg_worst),
     .mark_i(wants_mark), .past_o(wants_past),
     .hold_valid_i(hold_valid), .hold_ready_o(hold_ready), .hold_qpn_i(hold_qpn),
-    .debit_valid_i(debit_valid || probe_valid), .debit_ready_o(debit_ready), .debit_conn_i(probe_valid ? probe_conn : raw_conn),
+    .debit_valid_i(debit_valid || probe_valid), .debit_ready_o(debit_ready),
+    .debit_conn_i(probe_valid ? probe_conn : raw_conn),
     .debit_length_i(probe_valid ? probe_length : debit_length), .debit_probe_i(probe_valid),
     .debit_done_o(debit_done), .debit_ok_o(debit_ok),
-    .late_valid_o(late_valid), .late_ready_i(late_ready), .late_qpn_o(late_qpn), .late_conn_o(late_conn),
-    .look_o(look), .look_conn_o(look_conn), .need_o(need), .fits_need_i(fits_need), .fits_size_i(fits_size), .size_i(size), .idle_i(idle),
-    .take_o(take), .take_bytes_o(take_bytes), .take_fpdu_o(take_fpdu), .take_size_o(take_size), .clear_o(clear),
+    .late_valid_o(late_valid), .late_ready_i(late_ready),
+    .late_qpn_o(late_qpn), .late_conn_o(late_conn),
+    .look_o(look), .look_conn_o(look_conn), .need_o(need),
+    .fits_need_i(fits_need), .fits_size_i(fits_size), .size_i(size), .idle_i(idle),
+    .take_o(take), .take_bytes_o(take_bytes), .take_fpdu_o(take_fpdu), .take_size_o(take_size),
+    .clear_o(clear),
     .wait_we_o(wait_we), .wait_o(waits), .wait_qpn_o(wait_qpn),
     .wake_valid_i(wake_valid), .wake_ready_o(wake_ready), .wake_qpn_i(wake_qpn)
   );
@@ -234,8 +250,10 @@ module llp_if #(
     .credit_valid_i(credit_valid), .credit_ready_o(credit_pop), .credit_i(credit),
     .refund_valid_i(refund_valid), .refund_ready_o(refund_ready), .refund_conn_i(refund_conn),
     .refund_length_i(refund_length), .refund_term_i(refund_term),
-    .look_i(look), .look_conn_i(look_conn), .need_i(need), .fits_need_o(fits_need), .fits_size_o(fits_size), .size_o(size), .idle_o(idle),
-    .take_i(take), .take_bytes_i(take_bytes), .take_fpdu_i(take_fpdu), .take_size_i(take_size), .clear_i(clear),
+    .look_i(look), .look_conn_i(look_conn), .need_i(need),
+    .fits_need_o(fits_need), .fits_size_o(fits_size), .size_o(size), .idle_o(idle),
+    .take_i(take), .take_bytes_i(take_bytes), .take_fpdu_i(take_fpdu), .take_size_i(take_size),
+    .clear_i(clear),
     .wait_we_i(wait_we), .wait_i(waits), .wait_qpn_i(wait_qpn),
     .wake_valid_o(wake_valid), .wake_ready_i(wake_ready), .wake_qpn_o(wake_qpn)
   );
@@ -245,10 +263,11 @@ module llp_if #(
     .clk_i, .rst_ni, .ready_o(rx_ready),
     .hdr_valid_i(llp_rx_hdr_valid_i && ready_o), .hdr_ready_o(rx_hdr_ready), .hdr_i(llp_rx_hdr_i),
     .beat_valid_i(llp_rx_valid_i && ready_o), .beat_ready_o(rx_beat_ready), .beat_i(llp_rx_i),
-    .map_we_i(rx_map_we), .map_conn_i(map_conn), .map_exists_i(map_exists), .map_has_qp_i(map_has_qp),
-    .map_qpn_i(map_qpn), .map_hold_i(map_hold),
+    .map_we_i(rx_map_we), .map_conn_i(map_conn), .map_exists_i(map_exists),
+    .map_has_qp_i(map_has_qp), .map_qpn_i(map_qpn), .map_hold_i(map_hold),
     .hold_valid_o(hold_valid), .hold_ready_i(hold_ready), .hold_qpn_o(hold_qpn),
-    .fpdu_hdr_valid_o(rx_fpdu_hdr_valid_o), .fpdu_hdr_ready_i(rx_fpdu_hdr_ready_i), .fpdu_hdr_o(rx_fpdu_hdr_o),
+    .fpdu_hdr_valid_o(rx_fpdu_hdr_valid_o), .fpdu_hdr_ready_i(rx_fpdu_hdr_ready_i),
+    .fpdu_hdr_o(rx_fpdu_hdr_o),
     .fpdu_valid_o(rx_fpdu_valid_o), .fpdu_ready_i(rx_fpdu_ready_i), .fpdu_o(rx_fpdu_o),
     .raw_hdr_valid_o(rxs_hdr_valid), .raw_hdr_ready_i(rxs_hdr_ready), .raw_hdr_o(rxs_hdr),
     .raw_valid_o(rxs_valid), .raw_ready_i(rxs_ready), .raw_o(rxs),
@@ -256,11 +275,13 @@ module llp_if #(
   );
 
   llp_if_give u_give (
-    .clk_i, .rst_ni, .asked_i(give_asked), .ended_i(give_ended), .conn_i(give_conn), .under_way_o(give_under_way),
-    .conn_o(given_conn),
+    .clk_i, .rst_ni,
+    .asked_i(give_asked), .ended_i(give_ended), .conn_i(give_conn),
+    .under_way_o(give_under_way), .conn_o(given_conn),
     .hdr_valid_i(rxs_hdr_valid), .hdr_ready_o(rxs_hdr_ready), .hdr_i(rxs_hdr),
     .beat_valid_i(rxs_valid), .beat_ready_o(rxs_ready), .beat_i(rxs),
-    .raw_hdr_valid_o(raw_rx_hdr_valid_o), .raw_hdr_ready_i(raw_rx_hdr_ready_i), .raw_hdr_o(raw_rx_hdr_o),
+    .raw_hdr_valid_o(raw_rx_hdr_valid_o), .raw_hdr_ready_i(raw_rx_hdr_ready_i),
+    .raw_hdr_o(raw_rx_hdr_o),
     .raw_valid_o(raw_rx_valid_o), .raw_ready_i(raw_rx_ready_i), .raw_o(raw_rx_o)
   );
 
@@ -275,7 +296,8 @@ module llp_if #(
     .abort_valid_o(abort_valid), .abort_done_i(abort_done), .conn_o(raw_conn), .idle_o(raw_idle),
     .debit_valid_o(debit_valid), .debit_ready_i(debit_ready), .debit_length_o(debit_length),
     .debit_done_i(debit_done), .debit_ok_i(debit_ok),
-    .go_valid_o(go_valid), .go_ready_i(go_ready), .go_drop_o(go_drop), .go_conn_o(go_conn), .go_length_o(go_length),
+    .go_valid_o(go_valid), .go_ready_i(go_ready), .go_drop_o(go_drop),
+    .go_conn_o(go_conn), .go_length_o(go_length),
     .out_i(raw_out)
   );
 
@@ -283,16 +305,19 @@ module llp_if #(
     .clk_i, .rst_ni, .ready_o(tx_ready),
     .hdr_valid_i(tx_fpdu_hdr_valid_i && ready_o), .hdr_ready_o(tx_hdr_ready), .hdr_i(tx_fpdu_hdr_i),
     .fpdu_valid_i(tx_fpdu_valid_i && ready_o), .fpdu_ready_o(tx_beat_ready), .fpdu_i(tx_fpdu_i),
-    .raw_go_valid_i(go_valid), .raw_go_ready_o(go_ready), .raw_drop_i(go_drop), .raw_conn_i(go_conn),
-    .raw_length_i(go_length),
+    .raw_go_valid_i(go_valid), .raw_go_ready_o(go_ready), .raw_drop_i(go_drop),
+    .raw_conn_i(go_conn), .raw_length_i(go_length),
     .raw_valid_i(raw_tx_valid_i && ready_o), .raw_ready_o(raw_beat_ready), .raw_i(raw_tx_i),
-    .map_we_i(tx_map_we), .map_qpn_i(cfg_qpn), .map_running_i(tx_map_running), .map_fin_i(tx_map_fin), .map_conn_i(cfg_conn),
-    .llp_hdr_valid_o(llp_tx_hdr_valid_o), .llp_hdr_ready_i(llp_tx_hdr_ready_i), .llp_hdr_o(llp_tx_hdr_o),
+    .map_we_i(tx_map_we), .map_qpn_i(cfg_qpn), .map_running_i(tx_map_running),
+    .map_fin_i(tx_map_fin), .map_conn_i(cfg_conn),
+    .llp_hdr_valid_o(llp_tx_hdr_valid_o), .llp_hdr_ready_i(llp_tx_hdr_ready_i),
+    .llp_hdr_o(llp_tx_hdr_o),
     .llp_valid_o(llp_tx_valid_o), .llp_ready_i(llp_tx_ready_i), .llp_o(llp_tx_o),
     .done_valid_o(wr_done_valid_o), .done_ready_i(wr_done_ready_i), .done_o(wr_done_o),
     .refund_valid_o(refund_valid), .refund_ready_i(refund_ready), .refund_conn_o(refund_conn),
     .refund_length_o(refund_length), .refund_term_o(refund_term),
-    .term_valid_o(term_valid), .term_ready_i(term_ready), .term_qpn_o(term_qpn), .term_conn_o(term_conn),
+    .term_valid_o(term_valid), .term_ready_i(term_ready),
+    .term_qpn_o(term_qpn), .term_conn_o(term_conn),
     .out_o(tx_out), .dones_o(dones), .raw_out_o(raw_out)
   );
 
@@ -300,12 +325,14 @@ module llp_if #(
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rx_out) + 2'(tx_out || raw_out)),
     .busy_i((llp_tx_valid_o && llp_tx_ready_i) || (rx_fpdu_valid_o && rx_fpdu_ready_i)),
-    .stalled_i(|({llp_tx_hdr_valid_o, llp_tx_valid_o, llp_ctl_req_valid_o, conn_cmd_rsp_valid_o, raw_rx_hdr_valid_o,
-                  raw_rx_valid_o, qp_ack_llp_valid_o, tx_grant_valid_o, wr_done_valid_o, rx_fpdu_hdr_valid_o,
-                  rx_fpdu_valid_o, llp_event_valid_o, conn_async_valid_o} &
-                 ~{llp_tx_hdr_ready_i, llp_tx_ready_i, llp_ctl_req_ready_i, conn_cmd_rsp_ready_i, raw_rx_hdr_ready_i,
-                   raw_rx_ready_i, qp_ack_llp_ready_i, tx_grant_ready_i, wr_done_ready_i, rx_fpdu_hdr_ready_i,
-                   rx_fpdu_ready_i, llp_event_ready_i, conn_async_ready_i})),
+    .stalled_i(|({llp_tx_hdr_valid_o, llp_tx_valid_o, llp_ctl_req_valid_o, conn_cmd_rsp_valid_o,
+                  raw_rx_hdr_valid_o, raw_rx_valid_o, qp_ack_llp_valid_o, tx_grant_valid_o,
+                  wr_done_valid_o, rx_fpdu_hdr_valid_o, rx_fpdu_valid_o, llp_event_valid_o,
+                  conn_async_valid_o} &
+                 ~{llp_tx_hdr_ready_i, llp_tx_ready_i, llp_ctl_req_ready_i, conn_cmd_rsp_ready_i,
+                   raw_rx_hdr_ready_i, raw_rx_ready_i, qp_ack_llp_ready_i, tx_grant_ready_i,
+                   wr_done_ready_i, rx_fpdu_hdr_ready_i, rx_fpdu_ready_i, llp_event_ready_i,
+                   conn_async_ready_i})),
     .count_o
   );
 endmodule

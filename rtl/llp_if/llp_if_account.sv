@@ -66,7 +66,9 @@ module llp_if_account #(
 
   assign ready_o = !clear_busy;
   assign room    = wakes <= 5'd8;   // at most 7 are in flight
-  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
 
   always_ff @(posedge clk_i) begin
     if (look_i) look_conn_q <= look_conn_i;
@@ -96,7 +98,8 @@ module llp_if_account #(
   ram_1r1w #(.Width(61), .Depth(rnic_pkg::NumConns)) u_granted (
     .clk_i, .rst_ni,
     .we_i(clear_busy || take_i || clear_i), .waddr_i(clear_busy ? clear_addr : look_conn_q),
-    .wdata_i(clear_busy || clear_i ? 61'd0 : {take_size_i, given + 12'(take_fpdu_i), granted + take_bytes_i}),
+    .wdata_i(clear_busy || clear_i
+             ? 61'd0 : {take_size_i, given + 12'(take_fpdu_i), granted + take_bytes_i}),
     .re_i(look_i), .raddr_i(look_conn_i), .rdata_o({size, given, granted})
   );
 
@@ -109,7 +112,8 @@ module llp_if_account #(
 
   assign refund_ready_o = !clear_busy && !phase_i && room;
   assign back           = refund_valid_i && refund_ready_o;
-  assign back_sum       = refunded + {15'd0, back_term_q ? 17'(rnic_pkg::TermCredit) : back_size} - {15'd0, back_length_q};
+  assign back_sum       = refunded + {15'd0, back_term_q ? 17'(rnic_pkg::TermCredit) : back_size} -
+                          {15'd0, back_length_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) back_q <= 1'b0;
@@ -144,7 +148,8 @@ module llp_if_account #(
   logic [30:0] unused_need, unused_size;
 
   assign {no_need, unused_need} = limit - granted + refunded - {14'd0, need_i};
-  assign {no_size, unused_size} = limit - granted + refunded - {15'd0, size} - {16'd0, rnic_pkg::TermCredit};
+  assign {no_size, unused_size} = limit - granted + refunded - {15'd0, size} -
+                                  {16'd0, rnic_pkg::TermCredit};
   assign fits_need_o = !no_need;
   assign fits_size_o = !no_size;
   assign size_o      = size;
@@ -182,7 +187,8 @@ module llp_if_account #(
     .clk_i, .rst_ni,
     .we_i(clear_busy || wait_we_i), .waddr_i(clear_busy ? clear_addr : look_conn_q),
     .wdata_i({wait_i && !clear_busy, wait_qpn_i}),
-    .re_i(ask_limit || ask_back), .raddr_i(ask_limit ? limit_conn_q[3*ConnW-1:2*ConnW] : step_conn_q[2*ConnW-1:ConnW]),
+    .re_i(ask_limit || ask_back),
+    .raddr_i(ask_limit ? limit_conn_q[3*ConnW-1:2*ConnW] : step_conn_q[2*ConnW-1:ConnW]),
     .rdata_o({waits, waits_qpn})
   );
 

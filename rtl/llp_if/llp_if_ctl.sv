@@ -162,14 +162,17 @@ module llp_if_ctl #(
   assign conn      = cmd_i.args;
   assign bytes     = cmd_i.opcode == iwarp_pkg::CmdConnSend ? conn.length : mod.stream_length;
   assign unused_args = ^{mod, conn};
-  assign has_bytes = cmd_i.opcode == iwarp_pkg::CmdConnSend || (cmd_i.opcode == iwarp_pkg::CmdModifyQp && bytes != '0);
+  assign has_bytes = cmd_i.opcode == iwarp_pkg::CmdConnSend ||
+                     (cmd_i.opcode == iwarp_pkg::CmdModifyQp && bytes != '0);
 
   assign ready_o  = !clear_busy && !qp_clear_busy;
   assign is_start = ctl_i.op == iwarp_pkg::QpoStart;
   assign ctl_may  = ctl_valid_i && (!is_start || (raw_idle_i && event_ready_i));
-  assign cmd_may  = cmd_valid_i && !connecting_q && (raw_idle_i || !(cmd_i.opcode == iwarp_pkg::CmdConnClose ||
-                                                                     cmd_i.opcode == iwarp_pkg::CmdConnRelease || has_bytes));
-  assign evt_may  = evt_valid_i && event_ready_i && !(turn_q && (check_valid_i || abort_valid_i || ctl_may || cmd_may));
+  assign cmd_may  = cmd_valid_i && !connecting_q &&
+                    (raw_idle_i || !(cmd_i.opcode == iwarp_pkg::CmdConnClose ||
+                                     cmd_i.opcode == iwarp_pkg::CmdConnRelease || has_bytes));
+  assign evt_may  = evt_valid_i && event_ready_i &&
+                    !(turn_q && (check_valid_i || abort_valid_i || ctl_may || cmd_may));
 
   always_comb begin
     any    = 1'b1;
@@ -202,7 +205,8 @@ module llp_if_ctl #(
       any = 1'b0;
     end
     conn_d      = number[ConnW-1:0];
-    number_ok_d = 32'(number) < rnic_pkg::NumConns && (src_d != SrcCommand || cmd_i.object[31:16] == '0);
+    number_ok_d = 32'(number) < rnic_pkg::NumConns &&
+                  (src_d != SrcCommand || cmd_i.object[31:16] == '0);
   end
 
   logic give_waits;
@@ -220,17 +224,22 @@ module llp_if_ctl #(
   logic [RowW-1:0]    row, row_d;
   logic               link_we, link;
 
-  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
 
   ram_1r1w #(.Width(RowW), .Depth(rnic_pkg::NumConns)) u_rows (
     .clk_i, .rst_ni,
-    .we_i(clear_busy || row_we), .waddr_i(clear_busy ? clear_addr : conn_q), .wdata_i(clear_busy ? '0 : row_d),
+    .we_i(clear_busy || row_we), .waddr_i(clear_busy ? clear_addr : conn_q),
+    .wdata_i(clear_busy ? '0 : row_d),
     .re_i(state_q == StRead), .raddr_i(conn_q), .rdata_o(row)
   );
 
   logic [QpW-1:0]   qp_clear_addr;
 
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (.clk_i, .rst_ni, .busy_o(qp_clear_busy), .addr_o(qp_clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (
+    .clk_i, .rst_ni, .busy_o(qp_clear_busy), .addr_o(qp_clear_addr)
+  );
 
   ram_1r1w #(.Width(1 + ConnW), .Depth(rnic_pkg::NumQps)) u_by_qp (
     .clk_i, .rst_ni,
@@ -240,7 +249,8 @@ module llp_if_ctl #(
   );
 
   // --- decide
-  logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d, start, stop, resize, forget, ok, connect_sent;
+  logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d,
+                start, stop, resize, forget, ok, connect_sent;
   logic         req_q, rsp_q, ack_q, event_q, async_q;
   logic         start_q, stop_q, resize_q, forget_q;
   logic         wants_past, now_exists, now_linked, gives, ends, req_connect_done, drain;
@@ -258,21 +268,25 @@ module llp_if_ctl #(
 
   llp_if_rule u_rule (
     .source_i(src_q), .number_ok_i(number_ok_q), .conn_i(16'(conn_q)), .linked_i(taken_q),
-    .evt_i(evt_q), .cmd_i(cmd_q), .ctl_i(ctl_q), .connecting_i(connecting_q && evt_q.cookie == cookie_q),
-    .credit_i(credit_q),
+    .evt_i(evt_q), .cmd_i(cmd_q), .ctl_i(ctl_q),
+    .connecting_i(connecting_q && evt_q.cookie == cookie_q), .credit_i(credit_q),
     .peer_address_i(peer_address_q), .peer_port_i(peer_port_q), .qpn_i(qpn_q),
     .row_i(row), .row_o(row_d), .row_we_o(row_change),
-    .req_o(req_d), .req_op_o(req_op_d), .rsp_o(rsp_d), .status_o(status_d), .result_o(result_d), .ack_o(ack_d),
-    .event_o(event_d), .kind_o(kind_d), .async_o(async_d), .start_o(start), .stop_o(stop), .resize_o(resize),
-    .forget_o(forget), .check_ok_o(ok), .gives_o(gives), .ends_o(ends), .exists_o(now_exists), .has_qp_o(now_linked), .drain_o(drain),
-    .connect_sent_o(connect_sent),
-    .connect_done_o(req_connect_done)
+    .req_o(req_d), .req_op_o(req_op_d),
+    .rsp_o(rsp_d), .status_o(status_d), .result_o(result_d),
+    .ack_o(ack_d), .event_o(event_d), .kind_o(kind_d), .async_o(async_d),
+    .start_o(start), .stop_o(stop), .resize_o(resize), .forget_o(forget),
+    .check_ok_o(ok), .gives_o(gives), .ends_o(ends),
+    .exists_o(now_exists), .has_qp_o(now_linked), .drain_o(drain),
+    .connect_sent_o(connect_sent), .connect_done_o(req_connect_done)
   );
 
   assign row_we  = state_q == StDecide && row_change;
   assign row_qpn = row[QpW-1:0];
 
-  llp_if_size u_size (.clk_i, .mss_i(mss_q), .markers_i(markers_q), .mulpdu_o(mulpdu), .worst_o(worst));
+  llp_if_size u_size (
+    .clk_i, .mss_i(mss_q), .markers_i(markers_q), .mulpdu_o(mulpdu), .worst_o(worst)
+  );
 
   // --- steps
   always_ff @(posedge clk_i) begin
@@ -314,7 +328,10 @@ module llp_if_ctl #(
             cookie_q     <= cookie_q + 1'b1;
           end
           if (req_connect_done) connecting_q <= 1'b0;
-          state_q <= start ? StWants : stop || forget ? StSet : resize ? StSize : drain ? StDrain : StReq;
+          state_q <= start          ? StWants
+                   : stop || forget ? StSet
+                   : resize         ? StSize
+                   : drain          ? StDrain : StReq;
         end
         StWants:  if (wants_past && size_wait_q != '0) state_q <= StSize;
         StSize:   if (size_wait_q == 2'd3) state_q <= StSet;
@@ -337,7 +354,8 @@ module llp_if_ctl #(
         default:  state_q <= StIdle;
       endcase
       // counts the cycles in a state that waits; the mark is recorded in the first one
-      if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain || state_q == StBehind)
+      if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain ||
+          state_q == StBehind)
         size_wait_q <= size_wait_q == 2'd3 ? 2'd3 : size_wait_q + 1'b1;
       else size_wait_q <= '0;
       if (state_q == StWants && wants_past && size_wait_q != '0) size_wait_q <= '0;
@@ -388,11 +406,17 @@ module llp_if_ctl #(
 
   assign is_connect  = req_op_q == iwarp_pkg::LlpConnect;
   assign is_mode     = req_op_q == iwarp_pkg::LlpRdmaMode;
-  assign is_port     = is_connect || req_op_q == iwarp_pkg::LlpListen || req_op_q == iwarp_pkg::LlpUnlisten;
+  assign is_port     = is_connect || req_op_q == iwarp_pkg::LlpListen ||
+                       req_op_q == iwarp_pkg::LlpUnlisten;
   assign req_valid_o = state_q == StReq && req_q;
-  assign req_o       = {req_op_q, is_port ? 16'd0 : 16'(conn_q), req_op_q == iwarp_pkg::LlpGive ? req_length_q : 16'd0,
-                        {ctl_q.params.use_crc, ctl_q.params.rx_markers, ctl_q.params.tx_markers} & {3{is_mode}},
-                        is_connect ? req_address_q : 32'd0, is_port ? req_port_q : 16'd0, is_connect ? cookie_q : 16'd0};
+  assign req_o       = {req_op_q,
+                        is_port ? 16'd0 : 16'(conn_q),
+                        req_op_q == iwarp_pkg::LlpGive ? req_length_q : 16'd0,
+                        {ctl_q.params.use_crc, ctl_q.params.rx_markers, ctl_q.params.tx_markers} &
+                        {3{is_mode}},
+                        is_connect ? req_address_q : 32'd0,
+                        is_port ? req_port_q : 16'd0,
+                        is_connect ? cookie_q : 16'd0};
   assign rsp_valid_o   = state_q == StAnswer && rsp_q;
   assign rsp_o         = {status_q, result_q};
   assign ack_valid_o   = state_q == StAnswer && ack_q;
@@ -419,7 +443,8 @@ module llp_if_ctl #(
   assign cfg_mulpdu_o  = mulpdu;
   assign cfg_worst_o   = worst;
   assign wants_mark_o  = state_q == StWants && size_wait_q == '0;
-  assign mark_o        = (state_q == StDrain || state_q == StAgain || state_q == StBehind || state_q == StWants) && size_wait_q == '0;
+  assign mark_o        = (state_q == StDrain || state_q == StAgain || state_q == StBehind ||
+                          state_q == StWants) && size_wait_q == '0;
   assign wants_past    = wants_past_i && tx_past_i;
   assign give_asked_o  = state_q == StDecide && gives;
   assign give_ended_o  = state_q == StDecide && ends && give_conn_i == 16'(conn_q);
@@ -436,8 +461,9 @@ module llp_if_ctl #(
   assign tx_map_we_o      = set_now || fin_now;
   assign tx_map_running_o = fin_now || start_q;
   assign tx_map_fin_o     = fin_now;
-  assign rx_map_we_o      = (map_now && (src_q == SrcEvent || src_q == SrcCommand) && !now_linked) || (set_now && start_q) ||
-                            state_q == StUnmap;
+  assign rx_map_we_o      = (map_now && (src_q == SrcEvent || src_q == SrcCommand) &&
+                             !now_linked) ||
+                            (set_now && start_q) || state_q == StUnmap;
   assign rx_map_conn_o    = conn_q;
   assign rx_map_exists_o  = state_q == StDecide ? now_exists : 1'b1;
   assign rx_map_has_qp_o  = state_q == StSet;
@@ -450,6 +476,7 @@ module llp_if_ctl #(
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::llp_rule_commit_t tap_llp_rule /*verilator public_flat_rd*/;
   assign tap_llp_rule = {state_q == StDecide, src_q, 16'(conn_q),
-                         src_q == SrcEvent ? 16'(row_qpn) : src_q < SrcEvent || src_q == SrcOrder ? 16'(qpn_q) : 16'd0,
+                         src_q == SrcEvent ? 16'(row_qpn)
+                         : src_q < SrcEvent || src_q == SrcOrder ? 16'(qpn_q) : 16'd0,
                          rsp_d && status_d == iwarp_pkg::AdmNoCredit};
 endmodule

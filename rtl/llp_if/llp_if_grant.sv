@@ -93,7 +93,8 @@ module llp_if_grant #(
   } op_e;
 
   // --- queues
-  logic           want_valid, want_pop, want_term, again_valid, again_pop, again_term, again_push, again_push_term;
+  logic           want_valid, want_pop, want_term,
+                  again_valid, again_pop, again_term, again_push, again_push_term;
   logic           again_ready, grant_room, late_room, grant_ready, late_ready;
   logic [QpW-1:0] want_qpn, again_qpn;
   logic [2:0]     grants, lates;
@@ -141,7 +142,9 @@ module llp_if_grant #(
   logic [15:0]      debit1_q, debit2_q;
   logic [17:0]      need2_q;
 
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
 
   assign ready_o    = !clear_busy;
   assign phase_o    = phase_q;
@@ -201,7 +204,8 @@ module llp_if_grant #(
 
   ram_1r1w #(.Width(RowW), .Depth(rnic_pkg::NumQps)) u_rows (
     .clk_i, .rst_ni,
-    .we_i(clear_busy || row_we), .waddr_i(clear_busy ? clear_addr : qpn2_q), .wdata_i(clear_busy ? '0 : row_new),
+    .we_i(clear_busy || row_we), .waddr_i(clear_busy ? clear_addr : qpn2_q),
+    .wdata_i(clear_busy ? '0 : row_new),
     .re_i(op_d != OpNone), .raddr_i(qpn_d), .rdata_o(row_ram)
   );
 
@@ -241,15 +245,18 @@ module llp_if_grant #(
       term2_q  <= term1_q;
       debit2_q <= debit1_q;
       need2_q  <= bytes1 ? {2'd0, debit1_q}
-                : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) + {2'd0, rnic_pkg::TermCredit};
-      row2_q   <= op1_q == OpSet ? set1_q
-                : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]} : row1;
+                : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) +
+                  {2'd0, rnic_pkg::TermCredit};
+      row2_q   <= op1_q == OpSet  ? set1_q
+                : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]}
+                                  : row1;
       conn2_q  <= conn1;
     end
   end
 
   // --- step 2: decide
-  logic             active, running, hold, wait_seg, wait_term, seen, seg_d, term_wait_d, seen_d, running_d, hold_d;
+  logic             active, running, hold, wait_seg, wait_term, seen,
+                    seg_d, term_wait_d, seen_d, running_d, hold_d;
   logic             look, grows, enough, granted, calls, debited;
   logic [16:0]      worst, aside;
   logic [15:0]      mulpdu;
@@ -294,7 +301,8 @@ module llp_if_grant #(
   assign row_new = {running_d, hold_d, seg_d, term_wait_d, seen_d, row2_q[ConnW+32:0]};
 
   assign take_o       = granted || debited;
-  assign take_bytes_o = op2_q == OpDebit ? {16'd0, debit2_q} : term2_q ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside};
+  assign take_bytes_o = op2_q == OpDebit ? {16'd0, debit2_q}
+                      : term2_q          ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside};
   assign take_fpdu_o  = granted;
   assign take_size_o  = op2_q == OpLook && !term2_q ? aside : size_i;
   assign clear_o      = active && op2_q == OpClear;

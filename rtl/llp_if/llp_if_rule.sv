@@ -82,16 +82,20 @@ module llp_if_rule #(
   logic           free, open, ended, talks, unowned, same_qp;
   logic [15:0]    give_length;
 
-  assign {local_port, peer_port, address, waiting, state, fin, passive, has_qp, mss, markers, qpn} = row_i;
-  assign row_o = {local_port_d, peer_port_d, address_d, waiting_d, state_n, fin_d || closes, passive_d, has_qp_d,
-                  mss_d, markers_d, qpn_d};
-  assign state_n = closes && state == iwarp_pkg::ConnEstablished ? iwarp_pkg::ConnLocalClosed : state_d;
+  assign {local_port, peer_port, address, waiting, state, fin, passive, has_qp,
+          mss, markers, qpn} = row_i;
+  assign row_o = {local_port_d, peer_port_d, address_d, waiting_d, state_n, fin_d || closes,
+                  passive_d, has_qp_d, mss_d, markers_d, qpn_d};
+  assign state_n = closes && state == iwarp_pkg::ConnEstablished ? iwarp_pkg::ConnLocalClosed
+                                                                 : state_d;
 
   assign free    = state == iwarp_pkg::ConnFree;
-  assign ended   = state == iwarp_pkg::ConnClosed || state == iwarp_pkg::ConnReset || state == iwarp_pkg::ConnFailed;
+  assign ended   = state == iwarp_pkg::ConnClosed || state == iwarp_pkg::ConnReset ||
+                   state == iwarp_pkg::ConnFailed;
   assign open    = !free && !ended;
   // talks: the connection may send
-  assign talks   = !fin && (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);
+  assign talks   = !fin &&
+                   (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);
   assign unowned = !has_qp;
   assign same_qp = has_qp && qpn == qpn_i;
   assign give_length = cmd_i.args[79:64];
@@ -99,7 +103,8 @@ module llp_if_rule #(
   assign has_qp_o    = has_qp_d;
   assign check_ok_o  = talks && unowned;
   assign result_o    = cmd_i.opcode == iwarp_pkg::CmdConnQuery || connect_done_o
-                     ? {local_port_d, peer_port_d, address_d, mss_d, waiting_d, 8'd0, 2'd0, has_qp_d, passive_d, state_n, conn_i}
+                     ? {local_port_d, peer_port_d, address_d, mss_d, waiting_d, 8'd0,
+                        2'd0, has_qp_d, passive_d, state_n, conn_i}
                      : 128'd0;
 
   always_comb begin
@@ -205,7 +210,9 @@ module llp_if_rule #(
             async_o = number_ok_i && !free && unowned;
           end
           default: begin   // reset, failed
-            if (open) state_d = evt_i.kind == iwarp_pkg::LlpEvReset ? iwarp_pkg::ConnReset : iwarp_pkg::ConnFailed;
+            if (open)
+              state_d = evt_i.kind == iwarp_pkg::LlpEvReset ? iwarp_pkg::ConnReset
+                                                            : iwarp_pkg::ConnFailed;
             waiting_d = '0;
             ends_o  = number_ok_i;
             event_o = number_ok_i && !free && has_qp;
@@ -260,7 +267,8 @@ module llp_if_rule #(
         case (cmd_i.opcode)
           iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: begin
             req_o    = cmd_i.object[31:16] == '0;
-            req_op_o = cmd_i.opcode == iwarp_pkg::CmdConnListen ? iwarp_pkg::LlpListen : iwarp_pkg::LlpUnlisten;
+            req_op_o = cmd_i.opcode == iwarp_pkg::CmdConnListen ? iwarp_pkg::LlpListen
+                                                                : iwarp_pkg::LlpUnlisten;
             status_o = req_o ? iwarp_pkg::AdmOk : iwarp_pkg::AdmBadObject;
           end
           iwarp_pkg::CmdConnConnect: begin
@@ -284,7 +292,8 @@ module llp_if_rule #(
             end
           end
           iwarp_pkg::CmdConnSend: begin
-            if (number_ok_i && talks && unowned) status_o = credit_i ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNoCredit;
+            if (number_ok_i && talks && unowned)
+              status_o = credit_i ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNoCredit;
           end
           iwarp_pkg::CmdConnClose: begin
             if (number_ok_i && talks && unowned) begin
@@ -330,6 +339,7 @@ module llp_if_rule #(
   end
 
   logic unused_bits;
-  assign unused_bits = ^{evt_i.connection, evt_i.cookie, cmd_i.args[447:80], cmd_i.args[63:0], cmd_i.object[15:0],
+  assign unused_bits = ^{evt_i.connection, evt_i.cookie,
+                         cmd_i.args[447:80], cmd_i.args[63:0], cmd_i.object[15:0],
                          ctl_i.qpn, ctl_i.params};
 endmodule

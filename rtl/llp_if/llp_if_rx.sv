@@ -66,7 +66,8 @@ module llp_if_rx #(
   localparam logic [1:0] ToFpdu = 2'd0, ToRaw = 2'd1, ToDrop = 2'd2;
 
   state_e                 state_q;
-  logic                   front_valid, front_pop, clear_busy, exists, has_qp, hold, released_q, hold_take;
+  logic                   front_valid, front_pop, clear_busy, exists, has_qp, hold,
+                          released_q, hold_take;
   iwarp_pkg::llp_rx_hdr_t front;
   logic [ConnW-1:0]       clear_addr;
   logic [QpW-1:0]         qpn;
@@ -77,7 +78,9 @@ module llp_if_rx #(
   logic [2:0]             unused_order;
 
   assign ready_o = !clear_busy;
-  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
 
   stream_fifo #(.Width(iwarp_pkg::LlpRxHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
     .clk_i, .rst_ni,
@@ -90,10 +93,12 @@ module llp_if_rx #(
     .clk_i, .rst_ni,
     .we_i(clear_busy || map_we_i), .waddr_i(clear_busy ? clear_addr : map_conn_i),
     .wdata_i(clear_busy ? '0 : {map_exists_i, map_has_qp_i, map_qpn_i}),
-    .re_i(state_q == StIdle), .raddr_i(in_range ? front.connection[ConnW-1:0] : '0), .rdata_o({exists, has_qp, qpn})
+    .re_i(state_q == StIdle), .raddr_i(in_range ? front.connection[ConnW-1:0] : '0),
+    .rdata_o({exists, has_qp, qpn})
   );
 
-  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumConns)) u_hold (   // llp_if_ctl sets it, the first FPDU clears it
+  // llp_if_ctl sets it, the first FPDU clears it
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumConns)) u_hold (
     .clk_i, .rst_ni,
     .we_i(clear_busy || map_we_i || hold_take),
     .waddr_i(clear_busy ? clear_addr : map_we_i ? map_conn_i : front.connection[ConnW-1:0]),
@@ -103,7 +108,9 @@ module llp_if_rx #(
 
   assign in_range = 32'(front.connection) < rnic_pkg::NumConns;
   assign look   = state_q == StLook && (to != ToFpdu || !hold || released_q);
-  assign to     = !in_range ? ToDrop : front.is_stream ? (exists && !has_qp ? ToRaw : ToDrop) : has_qp ? ToFpdu : ToDrop;
+  assign to     = !in_range       ? ToDrop
+                : front.is_stream ? (exists && !has_qp ? ToRaw : ToDrop)
+                : has_qp          ? ToFpdu : ToDrop;
 
   // The header, and the destination of its beats.
   assign fpdu_hdr_valid_o  = look && order_ready && to == ToFpdu;
@@ -114,7 +121,8 @@ module llp_if_rx #(
   assign raw_hdr_o.length  = front.length[15:0];
   assign raw_hdr_o.ended   = 1'b0;
   assign offered           = look && order_ready;
-  assign taken             = offered && (to == ToFpdu ? fpdu_hdr_ready_i : to == ToRaw ? raw_hdr_ready_i : 1'b1);
+  assign taken             = offered && (to == ToFpdu ? fpdu_hdr_ready_i
+                                       : to == ToRaw  ? raw_hdr_ready_i : 1'b1);
   assign front_pop         = taken;
   assign hold_valid_o      = state_q == StHold && !map_we_i;
   assign hold_take         = hold_valid_o && hold_ready_i;
@@ -160,7 +168,8 @@ module llp_if_rx #(
   assign fpdu_o       = in;
   assign raw_valid_o  = in_valid && go_valid && go == ToRaw;
   assign raw_o        = in;
-  assign in_ready     = go_valid && (go == ToFpdu ? fpdu_ready_i : go == ToRaw ? raw_ready_i : 1'b1);
+  assign in_ready     = go_valid && (go == ToFpdu ? fpdu_ready_i
+                                   : go == ToRaw  ? raw_ready_i : 1'b1);
   assign go_pop       = in_valid && in_ready && in.last;
   assign out_o        = go_pop;
 
@@ -173,5 +182,6 @@ module llp_if_rx #(
   iwarp_pkg::llp_rx_commit_t tap_llp_rx /*verilator public_flat_rd*/;
   // The record that releases a held QP is reported at the release: a grant may precede its transfer
   // to mpa.
-  assign tap_llp_rx = {hold_take || (taken && !released_q), front.connection, to, to == ToFpdu ? 16'(qpn) : 16'd0};
+  assign tap_llp_rx = {hold_take || (taken && !released_q), front.connection, to,
+                       to == ToFpdu ? 16'(qpn) : 16'd0};
 endmodule

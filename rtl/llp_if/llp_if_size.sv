@@ -25,7 +25,8 @@ module llp_if_size (
   logic [8:0]  unused_pieces;
 
   assign pieces        = {1'b0, mss_i} + 17'd511;
-  assign room          = {2'b0, mss_i} - 18'd6 - {16'd0, mss_i[1:0]} - (markers_i ? {8'd0, pieces[16:9], 2'b00} : 18'd0);
+  assign room          = {2'b0, mss_i} - 18'd6 - {16'd0, mss_i[1:0]} -
+                         (markers_i ? {8'd0, pieces[16:9], 2'b00} : 18'd0);
   assign unused_pieces = pieces[8:0];
 
   always_ff @(posedge clk_i) begin
@@ -42,7 +43,8 @@ module llp_if_size (
   end
 
   assign both             = {1'b0, rounded_q[14:7]} + {2'b0, rounded_q[6:0]};
-  assign words_of_markers = rounded_q[14:7] + (both >= 9'd254 ? 8'd2 : both >= 9'd127 ? 8'd1 : 8'd0);
+  assign words_of_markers = rounded_q[14:7] + (both >= 9'd254 ? 8'd2
+                                             : both >= 9'd127 ? 8'd1 : 8'd0);
   assign total            = words_q + (markers2_q ? {7'd0, words_of_markers} : 15'd0);
 
   always_ff @(posedge clk_i) begin

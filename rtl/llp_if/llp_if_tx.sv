@@ -84,7 +84,8 @@ module llp_if_tx #(
   } state_e;
 
   state_e                  state_q;
-  logic                    front_valid, clear_busy, running, fin, order_ready, refund_ready, offer, fpdu_taken, raw_taken;
+  logic                    front_valid, clear_busy, running, fin, order_ready, refund_ready,
+                           offer, fpdu_taken, raw_taken;
   iwarp_pkg::tx_fpdu_hdr_t front;
   logic [QpW-1:0]          clear_addr;
   logic [ConnW-1:0]        conn;
@@ -95,7 +96,9 @@ module llp_if_tx #(
   logic [$clog2(rnic_pkg::NumQps+1)-1:0]    unused_terms;
 
   assign ready_o = !clear_busy;
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
 
   stream_fifo #(.Width(iwarp_pkg::TxFpduHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
     .clk_i, .rst_ni,
@@ -108,21 +111,26 @@ module llp_if_tx #(
     .clk_i, .rst_ni,
     .we_i(clear_busy || map_we_i), .waddr_i(clear_busy ? clear_addr : map_qpn_i),
     .wdata_i(clear_busy ? '0 : {map_running_i, map_fin_i, map_conn_i}),
-    .re_i(state_q == StIdle && front_valid), .raddr_i(front.qpn[QpW-1:0]), .rdata_o({running, fin, conn})
+    .re_i(state_q == StIdle && front_valid), .raddr_i(front.qpn[QpW-1:0]),
+    .rdata_o({running, fin, conn})
   );
 
   // Headers.
-  assign offer           = order_ready && (state_q == StFpdu ? running && !fin && refund_ready : state_q == StRaw && !raw_drop_i);
+  assign offer           = order_ready && (state_q == StFpdu ? running && !fin && refund_ready
+                                                             : state_q == StRaw && !raw_drop_i);
   assign llp_hdr_valid_o = offer;
   assign llp_hdr_o.connection = state_q == StRaw ? raw_conn_i : 16'(conn);
   assign llp_hdr_o.is_stream  = state_q == StRaw;
   assign llp_hdr_o.length     = state_q == StRaw ? {1'b0, raw_length_i} : front.length;
 
-  assign fpdu_taken = state_q == StFpdu && order_ready && (running ? refund_ready && (fin || llp_hdr_ready_i) : 1'b1);
+  assign fpdu_taken = state_q == StFpdu && order_ready &&
+                      (running ? refund_ready && (fin || llp_hdr_ready_i) : 1'b1);
   assign raw_taken  = state_q == StRaw && order_ready && (raw_drop_i || llp_hdr_ready_i);
   assign raw_go_ready_o = raw_taken;
-  assign order_in   = state_q == StRaw ? {1'b1, raw_drop_i, 3'b000, 8'd0, {QpW{1'b0}}, {ConnW{1'b0}}}
-                    : {1'b0, !running || fin, running && fin, front.done, front.is_term, front.slot, front.qpn[QpW-1:0], conn};
+  assign order_in   = state_q == StRaw
+                    ? {1'b1, raw_drop_i, 3'b000, 8'd0, {QpW{1'b0}}, {ConnW{1'b0}}}
+                    : {1'b0, !running || fin, running && fin, front.done, front.is_term,
+                       front.slot, front.qpn[QpW-1:0], conn};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) state_q <= StIdle;
@@ -139,13 +147,15 @@ module llp_if_tx #(
 
   stream_fifo #(.Width(ConnW + 18), .Depth(4)) u_refunds (
     .clk_i, .rst_ni,
-    .valid_i(fpdu_taken && running), .ready_o(refund_ready), .data_i({conn, front.length, front.is_term}),
-    .valid_o(refund_valid_o), .ready_i(refund_ready_i), .data_o({refund_conn_o, refund_length_o, refund_term_o}),
-    .count_o(unused_refunds)
+    .valid_i(fpdu_taken && running), .ready_o(refund_ready),
+    .data_i({conn, front.length, front.is_term}),
+    .valid_o(refund_valid_o), .ready_i(refund_ready_i),
+    .data_o({refund_conn_o, refund_length_o, refund_term_o}), .count_o(unused_refunds)
   );
 
   // Beats.
-  logic             go_valid, go_pop, go_raw, go_drop, go_fin, go_done, go_term, fpdu_valid, fpdu_ready, raw_valid, raw_ready;
+  logic             go_valid, go_pop, go_raw, go_drop, go_fin, go_done, go_term,
+                    fpdu_valid, fpdu_ready, raw_valid, raw_ready;
   logic [7:0]       go_slot;
   logic [QpW-1:0]   go_qpn;
   logic [ConnW-1:0] go_conn;
@@ -155,7 +165,8 @@ module llp_if_tx #(
   stream_fifo #(.Width(OrderW), .Depth(4)) u_order (
     .clk_i, .rst_ni,
     .valid_i(fpdu_taken || raw_taken), .ready_o(order_ready), .data_i(order_in),
-    .valid_o(go_valid), .ready_i(go_pop), .data_o({go_raw, go_drop, go_fin, go_done, go_term, go_slot, go_qpn, go_conn}),
+    .valid_o(go_valid), .ready_i(go_pop),
+    .data_o({go_raw, go_drop, go_fin, go_done, go_term, go_slot, go_qpn, go_conn}),
     .count_o(unused_order)
   );
 
@@ -189,14 +200,17 @@ module llp_if_tx #(
 
   stream_fifo #(.Width(iwarp_pkg::WrDoneWidth), .Depth(DoneDepth)) u_dones (
     .clk_i, .rst_ni,
-    .valid_i(last_now && go_done && !go_drop), .ready_o(done_ready), .data_i({16'(go_qpn), go_slot}),
+    .valid_i(last_now && go_done && !go_drop), .ready_o(done_ready),
+    .data_i({16'(go_qpn), go_slot}),
     .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o),
     .count_o(dones_o)
   );
 
-  stream_fifo #(.Width(QpW + ConnW), .Depth(rnic_pkg::NumQps)) u_terms (   // each QP sends one: never full
+  // each QP sends one: never full
+  stream_fifo #(.Width(QpW + ConnW), .Depth(rnic_pkg::NumQps)) u_terms (
     .clk_i, .rst_ni,
-    .valid_i(last_now && go_term && (!go_drop || go_fin)), .ready_o(term_ready), .data_i({go_qpn, go_conn}),
+    .valid_i(last_now && go_term && (!go_drop || go_fin)), .ready_o(term_ready),
+    .data_i({go_qpn, go_conn}),
     .valid_o(term_valid_o), .ready_i(term_ready_i), .data_o({term_qpn_o, term_conn_o}),
     .count_o(unused_terms)
   );
