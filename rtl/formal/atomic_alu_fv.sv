@@ -49,7 +49,7 @@ module atomic_alu_fv (
     end
   end
 
-  // What went in one and two cycles ago.
+  // The inputs of one and of two cycles ago.
   logic        valid_1q, valid_2q, write_1q, write_2q;
   logic [63:0] new_1q, new_2q;
   always_ff @(posedge clk_i) begin

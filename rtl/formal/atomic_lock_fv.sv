@@ -1,11 +1,13 @@
 // atomic_lock_fv: proof of atomic_lock with 4 entries and 2 buckets, by induction. The RAM `last`
 // starts with any contents.
 //
-// In the leaf, under FORMAL, from the ports alone: at most one granted entry of an address
-// (OneHolder_A), and of a bucket (Exclusion_A); each one had been acquired, and those before it have
-// been released; each entry is granted 2 cycles after its acquire or 1 cycle after the release of the
-// one before it, whichever is later. Here: each acquire gets its response after 2 cycles. The
-// environment acquires an entry that is not live, and releases one that was granted.
+// In the leaf, under FORMAL, from the ports only:
+// - At most one entry of an address (OneHolder_A), and of a bucket (Exclusion_A), is granted.
+// - A granted entry was acquired, and all entries before it are released.
+// - An entry is granted 2 cycles after its acquire or 1 cycle after the release of the entry before
+//   it, whichever is later.
+// Here: each acquire gets its response after 2 cycles. The environment acquires an entry that is
+// not live, and releases one that was granted.
 // proof: assertions=17 bounded=9 induction=3 cover=12
 // files: ../atomic/atomic_lock.sv
 // refuted by ../atomic/atomic_lock.sv Granted_A: s/busy        = last_live && !last_leaves/busy        = last_live/

@@ -1,12 +1,15 @@
-// ddp_tx_header_ports_fv: ddp_tx_header seen from outside, minimum build, bounded. No Flush Response leaves early.
+// ddp_tx_header_ports_fv: bounded proof of ddp_tx_header at its ports, minimum build. No Flush
+// Response is sent early.
 //
-// Any one Flush Response (KindProbe) is followed, among any orders, payloads good and bad, starts of QPs. When its
-// segment is finished (gone_o), its own payload header and its own packet have been taken, counted over all segments
-// ahead of it that fetch; it is sent (sent_o) only if that header was good. Bounded only: an induction would need to know
-// what kinds wait in the leaf's queues. By induction, for the order at their head: ddp_tx_header_fv.
+// The proof follows any one Flush Response (KindProbe), among any orders, good and bad payloads,
+// and starts of QPs. When its segment is finished (gone_o), its own payload header and its own
+// packet were accepted, counted over all segments ahead of it that fetch. It is sent (sent_o) only
+// if that header was good. Bounded only: an induction would need the kinds that wait in the leaf's
+// queues. By induction, for the order at their head: ddp_tx_header_fv.
 // proof: assertions=3 bounded=12 induction=0 cover=12
 // files: ../gen/rnic_pkg.sv ../ddp/ddp_tx_header.sv
-// proved by themselves: header_put header_take lane_shift stream_reg stream_fifo ram_1r1w ddp_tx_header/
+// proved by themselves: header_put header_take lane_shift stream_reg stream_fifo ram_1r1w
+// proved by themselves: ddp_tx_header/
 // refuted by ../ddp/ddp_tx_header.sv HeaderHasCome_A: s/fetched      = kind == KindPayload || kind == KindProbe/fetched = kind == KindPayload/
 // refuted by ../ddp/ddp_tx_header.sv SentOnlyIfGood_A: s/(was_bad || (fetched \&\& is_bad))/(was_bad || (kind == KindPayload \&\& is_bad))/
 `include "rnic_assert.svh"
@@ -26,7 +29,8 @@ module ddp_tx_header_ports_fv (
   input logic [1:0]  hdr_status_i,
   input logic [2:0]  hdr_result_i,
   input logic        beat_valid_i, beat_last_i, placed_i,
-  input logic        ulpdu_hdr_ready_i, ulpdu_ready_i, report_ready_i, fault_ready_i, free_ready_i, fetch_ready_i, order_fetches_i
+  input logic        ulpdu_hdr_ready_i, ulpdu_ready_i, report_ready_i, fault_ready_i, free_ready_i,
+                     fetch_ready_i, order_fetches_i
 );
   `RNIC_FORMAL_RESET
   localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindProbe = 3'd4;
@@ -37,8 +41,8 @@ module ddp_tx_header_ports_fv (
   iwarp_pkg::payload_hdr_t hdr;
   iwarp_pkg::payload_t     beat;
 
-  assign order = {13'd0, order_qpn_i, order_source_i, order_kind_i, order_tagged_i, 16'd1, 144'd0, 1'b0, 8'd0, 32'd0,
-                  order_fetches_i, order_waits_i, order_watermark_i};
+  assign order = {13'd0, order_qpn_i, order_source_i, order_kind_i, order_tagged_i, 16'd1,
+                  144'd0, 1'b0, 8'd0, 32'd0, order_fetches_i, order_waits_i, order_watermark_i};
   assign hdr  = {17'd1, hdr_status_i, hdr_result_i};
   assign beat = {beat_last_i, 1'b0, 7'd1, 512'd0};
 
@@ -46,8 +50,8 @@ module ddp_tx_header_ports_fv (
     .clk_i, .rst_ni, .clear_i(1'b0), .clear_addr_i(16'd0),
     .ctl_valid_i, .ctl_ready_o(), .ctl_qpn_i({13'd0, ctl_qpn_i}),
     .order_valid_i, .order_i(order),
-    .inline_valid_i(1'b0), .inline_ready_o(), .inline_shifted_i(1'b0), .inline_first_i(1'b0), .inline_cut_i(6'd0),
-    .inline_i('0),
+    .inline_valid_i(1'b0), .inline_ready_o(), .inline_shifted_i(1'b0), .inline_first_i(1'b0),
+    .inline_cut_i(6'd0), .inline_i('0),
     .payload_hdr_valid_i(hdr_valid_i), .payload_hdr_ready_o(hdr_ready), .payload_hdr_i(hdr),
     .payload_valid_i(beat_valid_i), .payload_ready_o(beat_ready), .payload_i(beat), .placed_i,
     .tx_ulpdu_hdr_valid_o(), .tx_ulpdu_hdr_ready_i(ulpdu_hdr_ready_i), .tx_ulpdu_hdr_o(),
@@ -55,20 +59,25 @@ module ddp_tx_header_ports_fv (
     .tx_fault_valid_o(), .tx_fault_ready_i(report_ready_i), .tx_fault_o(),
     .fault_valid_o(), .fault_ready_i, .fault_qpn_o(),
     .resp_free_valid_o(), .resp_free_ready_i(free_ready_i), .resp_free_o(),
-    .resp_fetched_valid_o(), .resp_fetched_ready_i(fetch_ready_i), .resp_fetched_o(), .resp_fetch_o(),
+    .resp_fetched_valid_o(), .resp_fetched_ready_i(fetch_ready_i), .resp_fetched_o(),
+    .resp_fetch_o(),
     .gone_o(gone), .fault_o(), .resp_freed_o(freed), .sent_o(sent), .left_o()
   );
 
-  logic [3:0] inside_q;   // segments
+  logic [3:0] inside_q;   // number of segments in the leaf
   always_ff @(posedge clk_i) inside_q <= rst_ni ? inside_q + 4'(order_valid_i) - 4'(gone) : '0;
   `RNIC_ASSUME(order_kind_i == KindNone || order_kind_i == KindPayload || order_kind_i == KindProbe)
-  `RNIC_ASSUME(order_kind_i != KindProbe || (order_source_i == iwarp_pkg::TxResp && !order_tagged_i))
+  `RNIC_ASSUME(order_kind_i != KindProbe ||
+               (order_source_i == iwarp_pkg::TxResp && !order_tagged_i))
   `RNIC_ASSUME_STREAM(hdr_valid_i, hdr_ready, hdr)
   `RNIC_ASSUME_STREAM(beat_valid_i, beat_ready, beat)
 
-  // One Flush Response is followed: segments ahead of it, and fetched ones whose header, whose packet is to come.
-  logic       fetches, follow, followed_q, is_hdr, is_packet, hdr_taken_q, hdr_good_q, packet_taken_q;
-  logic [3:0] ahead_q, hdrs_q, packets_q, hdr_ahead_q, packet_ahead_q;   // hdrs, packets: still owed
+  // ahead_q: segments in front of the followed one. hdrs_q, packets_q: headers and packets that the
+  // segments in the leaf still wait for; hdr_ahead_q, packet_ahead_q: those of segments in front of
+  // the followed one.
+  logic       fetches, follow, followed_q, is_hdr, is_packet,
+              hdr_taken_q, hdr_good_q, packet_taken_q;
+  logic [3:0] ahead_q, hdrs_q, packets_q, hdr_ahead_q, packet_ahead_q;
   assign fetches   = order_valid_i && order_kind_i != KindNone;
   assign follow    = order_valid_i && pick_i && !followed_q && order_kind_i == KindProbe;
   assign is_hdr    = hdr_valid_i && hdr_ready;

@@ -1,8 +1,9 @@
-// header_put_fv: bounded proof of header_put with beats of 4 bytes. What leaves is the n bytes and then what came,
-// dense, with its error; no packet is lost, invented or reordered.
+// header_put_fv: bounded proof of header_put with beats of 4 bytes. The output packet is the n
+// header bytes and then the input packet, dense, with its error; no packet is lost, invented or
+// reordered.
 //
-// Each byte that goes in says where it stands: {packet number modulo 2, header?, offset}. One packet, any one, is
-// followed. Bounded only, as header_take_fv.
+// Each input byte encodes its position: {packet number modulo 2, header?, offset}. The proof
+// follows any one packet. Bounded only, as header_take_fv.
 // proved by themselves: stream_fifo stream_reg lane_shift
 // proof: assertions=8 bounded=11 induction=0 cover=14
 `include "rnic_assert.svh"
@@ -43,7 +44,8 @@ module header_put_fv (
   // The environment: stable offers, dense packets, at most 4 bytes in front.
   `RNIC_ASSUME_STREAM(valid_i, ready_o, {last_i, error_i, keep_i})
   `RNIC_ASSUME_STREAM(put_valid_i, put_ready_o, put_bytes_i)
-  `RNIC_ASSUME(!valid_i || (last_i ? keep_i <= 3'd4 && (keep_i != 3'd0 || in_offset_q == 6'd0) : keep_i == 3'd4))
+  `RNIC_ASSUME(!valid_i || (last_i ? keep_i <= 3'd4 && (keep_i != 3'd0 || in_offset_q == 6'd0)
+                                   : keep_i == 3'd4))
   `RNIC_ASSUME(!put_valid_i || put_bytes_i <= 3'd4)
 
   always_ff @(posedge clk_i) begin
@@ -86,17 +88,21 @@ module header_put_fv (
     for (int unsigned i = 0; i < 4; i++) begin
       at           = out_offset_q + 6'(i);
       misplaced[i] = i < 32'(keep_o) &&
-                     data_o[8*i +: 8] != {which[0], at < 6'(put_q), at < 6'(put_q) ? at : at - 6'(put_q)};
+                     data_o[8*i +: 8] != {which[0], at < 6'(put_q),
+                                          at < 6'(put_q) ? at : at - 6'(put_q)};
     end
   end
 
   `RNIC_ASSERT(BytesInPlace_A, !mine || misplaced == 4'd0)
   `RNIC_ASSERT(LengthRight_A, !(mine && last_o) ||
-                              (whole_q && out_offset_q + 6'(keep_o) == length_q + 6'(put_q) && error_o == error_q))
+                              (whole_q &&
+                               out_offset_q + 6'(keep_o) == length_q + 6'(put_q) &&
+                               error_o == error_q))
   `RNIC_ASSERT(NotEmptyBehindOthers_A, !valid_o || keep_o != 3'd0 || out_offset_q == 6'd0)
   `RNIC_ASSERT(NotInvented_A, !valid_o || out_packet_q != put_packet_q)
 
   `RNIC_COVER(HeaderAlone_C, mine && last_o && keep_o == 3'd4 && length_q == 6'd0 && put_q == 3'd4)
-  `RNIC_COVER(Longer_C, mine && last_o && length_q == 6'd7 && put_q == 3'd3 && error_o && which == 4'd1)
+  `RNIC_COVER(Longer_C, mine && last_o && length_q == 6'd7 && put_q == 3'd3 &&
+                        error_o && which == 4'd1)
   `RNIC_COVER(Nothing_C, mine && last_o && keep_o == 3'd0)
 endmodule

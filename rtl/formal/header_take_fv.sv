@@ -1,9 +1,11 @@
-// header_take_fv: bounded proof of header_take with beats of 4 bytes. What leaves is what came, without its first n
-// bytes, dense, with its error; no packet is lost, invented or reordered.
+// header_take_fv: bounded proof of header_take with beats of 4 bytes. The output packet is the
+// input packet without its first n bytes, dense, with its error; no packet is lost, invented or
+// reordered.
 //
-// Each byte that goes in says where it stands: {packet number modulo 4, offset}. One packet, any one, is followed: its
-// length, its cut, its error. Bounded only: an induction would need the contents of every stage below (stream_fifo,
-// stream_reg and lane_shift are proved by themselves). The cell's benches run it at 64 bytes.
+// Each input byte encodes its position: {packet number modulo 4, offset}. The proof follows any one
+// packet: its length, its cut, its error. Bounded only: an induction would need the contents of
+// every stage inside (stream_fifo, stream_reg and lane_shift are proved by themselves). The cell's
+// benches run it at 64 bytes.
 // proved by themselves: stream_fifo stream_reg lane_shift
 // proof: assertions=10 bounded=12 induction=0 cover=14
 `include "rnic_assert.svh"
@@ -41,10 +43,11 @@ module header_take_fv (
     for (int unsigned i = 0; i < 4; i++) data_i[8*i +: 8] = {in_packet_q[1:0], in_offset_q + 6'(i)};
   end
 
-  // The environment: stable offers, dense packets, a cut for each head that was taken.
+  // The environment: stable offers, dense packets, a cut for each accepted head.
   `RNIC_ASSUME_STREAM(valid_i, ready_o, {last_i, error_i, keep_i})
   `RNIC_ASSUME_STREAM(cut_valid_i, cut_ready_o, cut_bytes_i)
-  `RNIC_ASSUME(!valid_i || (last_i ? keep_i <= 3'd4 && (keep_i != 3'd0 || in_offset_q == 6'd0) : keep_i == 3'd4))
+  `RNIC_ASSUME(!valid_i || (last_i ? keep_i <= 3'd4 && (keep_i != 3'd0 || in_offset_q == 6'd0)
+                                   : keep_i == 3'd4))
   `RNIC_ASSUME(!cut_valid_i || cut_packet_q != head_packet_q)
 
   always_ff @(posedge clk_i) begin
@@ -87,17 +90,22 @@ module header_take_fv (
 
   always_comb begin
     for (int unsigned i = 0; i < 4; i++) begin
-      misplaced[i] = i < 32'(keep_o) && data_o[8*i +: 8] != {which[1:0], out_offset_q + 6'(i) + 6'(cut_q)};
+      misplaced[i] = i < 32'(keep_o) &&
+                     data_o[8*i +: 8] != {which[1:0], out_offset_q + 6'(i) + 6'(cut_q)};
     end
   end
 
   `RNIC_ASSERT(BytesInPlace_A, !mine || misplaced == 4'd0)
-  `RNIC_ASSERT(LengthRight_A, !(mine && last_o) || (whole_q && out_offset_q + 6'(keep_o) == left && error_o == error_q))
+  `RNIC_ASSERT(LengthRight_A, !(mine && last_o) ||
+                              (whole_q && out_offset_q + 6'(keep_o) == left && error_o == error_q))
   `RNIC_ASSERT(NotEmptyBehindOthers_A, !valid_o || keep_o != 3'd0 || out_offset_q == 6'd0)
   `RNIC_ASSERT(NotInvented_A, !valid_o || out_packet_q != cut_packet_q)
-  `RNIC_ASSERT(HeadIsFirst_A, !head_valid_o || (head_data_o == data_i && in_offset_q == 6'd0 && head_keep_o == keep_i && head_last_o == last_i))
+  `RNIC_ASSERT(HeadIsFirst_A, !head_valid_o ||
+                              (head_data_o == data_i && in_offset_q == 6'd0 &&
+                               head_keep_o == keep_i && head_last_o == last_i))
 
   `RNIC_COVER(Emptied_C, mine && last_o && keep_o == 3'd0 && length_q == 6'd2)
   `RNIC_COVER(Shorter_C, mine && last_o && length_q == 6'd9 && cut_q == 2'd2)
-  `RNIC_COVER(Flushed_C, mine && last_o && length_q == 6'd8 && cut_q == 2'd1 && error_o && which == 4'd1)
+  `RNIC_COVER(Flushed_C, mine && last_o && length_q == 6'd8 && cut_q == 2'd1 &&
+                         error_o && which == 4'd1)
 endmodule

@@ -1,4 +1,5 @@
-// keep_mask_fv: proof of keep_mask with 64 and 5 bytes: any one lane is valid when its number is below the count.
+// keep_mask_fv: proof of keep_mask with 64 and 5 bytes: any one lane is valid when its number is
+// below the count.
 //
 // proof: assertions=2 bounded=4 induction=2 cover=4
 `include "rnic_assert.svh"

@@ -1,4 +1,5 @@
-// ram_clear_fv: proof of ram_clear with 1, 5 and 8 words: busy for as many cycles, each address once, in order.
+// ram_clear_fv: proof of ram_clear with 1, 5 and 8 words: busy for as many cycles, each address
+// once, in order.
 //
 // proof: assertions=9 bounded=14 induction=2 cover=12
 `include "rnic_assert.svh"

@@ -2,22 +2,27 @@
 // induction, in the leaf, under FORMAL, for any QP:
 //
 // - Turn_A: a request enters unit atomic only when its QP has no unfetched Read Response. The port
-//   counts the responses that begin (Begun_A); fetches, deaths and answers count as they occur.
+//   counts the responses that begin (Begun_A). Fetches, deaths and atomic responses count in the
+//   cycle in which they occur.
 // - Watermark_A: every placement before the request is done.
 // - NotDead_A: the QP has not died since the request entered.
 // - Table_A, State_A: the table and the state read from it equal these counts, also when two
 //   operations on one QP follow each other.
 //
 // A QP has one request in rdmap_atomic and unit atomic, and rdmap_resp hands out its next head only
-// after the response before it. With that (argued, not proved here) no Atomic Write is stored before
-// an earlier request of QN 1 of its QP has succeeded.
+// after the response before it. With that (argued, not proved here) no Atomic Write is stored
+// before an earlier request of QN 1 of its QP has succeeded.
 //
 // Assumed: QPNs are in range, the queues have room, a QP has one request. RingRoom_A, DeadRoom_A,
 // InRoom_A, ResultRoom_A, OnePerQp_A and BusyAnswered_A check the last two in each simulation. They
 // are left out here, as are MsgStable_A and FailStable_A, which simulation checks too.
 // proof: assertions=8 bounded=18 induction=3 cover=18
 // files: ../gen/rnic_pkg.sv ../rdmap/rdmap_atomic.sv
-// proved by themselves: stream_fifo stream_arb ram_1r1w ram_clear rdmap_atomic/RingRoom_A rdmap_atomic/DeadRoom_A rdmap_atomic/InRoom_A rdmap_atomic/ResultRoom_A rdmap_atomic/OnePerQp_A rdmap_atomic/BusyAnswered_A rdmap_atomic/MsgStable_A rdmap_atomic/FailStable_A
+// proved by themselves: stream_fifo stream_arb ram_1r1w ram_clear
+// proved by themselves: rdmap_atomic/RingRoom_A rdmap_atomic/DeadRoom_A rdmap_atomic/InRoom_A
+// proved by themselves: rdmap_atomic/ResultRoom_A rdmap_atomic/OnePerQp_A
+// proved by themselves: rdmap_atomic/BusyAnswered_A rdmap_atomic/MsgStable_A
+// proved by themselves: rdmap_atomic/FailStable_A
 // refuted by ../rdmap/rdmap_atomic.sv Turn_A: s/tries_q && state.unfetched == '0/tries_q/
 // refuted by ../rdmap/rdmap_atomic.sv State_A: s/again_q   <= we && qpn_q == qpn_d/again_q   <= 1'b0/
 // refuted by ../rdmap/rdmap_atomic.sv Watermark_A: s/in_reached_q    <= .*/in_reached_q <= placed_i >= front_head.watermark;/
@@ -67,7 +72,9 @@ module rdmap_atomic_fv (
   );
 
   logic told_q;
-  always_ff @(posedge clk_i) told_q <= rst_ni && (told_q || (fail_valid && fail_ready_i)) && !fail_done_i;
+  always_ff @(posedge clk_i)
+    told_q <= rst_ni && (told_q || (fail_valid && fail_ready_i)) && !fail_done_i;
   `RNIC_ASSUME(!fail_done_i || told_q)
-  `RNIC_ASSUME(ready || !(head_valid_i || begin_valid_i || fetched_valid_i || dead_valid_i || ask_valid_i || rsp_valid_i))
+  `RNIC_ASSUME(ready || !(head_valid_i || begin_valid_i || fetched_valid_i || dead_valid_i ||
+                          ask_valid_i || rsp_valid_i))
 endmodule

@@ -1,9 +1,9 @@
-// rnic_formal: what every proof's environment needs; beside rnic_assert.svh of rtl/lib.
+// rnic_formal: macros for the environment of a proof, in addition to rnic_assert.svh of rtl/lib.
 //
-//   RNIC_FORMAL_RESET                                     declares rst_ni: low in the first cycle, high afterwards
-//   RNIC_ASSUME(cond)                                     the environment keeps cond outside reset
-//   RNIC_ASSUME_STREAM(valid, ready, payload)             the environment keeps what it offers
-//   RNIC_COVER(name, cond)                                some run reaches cond (defined in rnic_assert.svh)
+//   RNIC_FORMAL_RESET                           declares rst_ni: low in the first cycle, then high
+//   RNIC_ASSUME(cond)                           cond holds outside reset
+//   RNIC_ASSUME_STREAM(valid, ready, payload)   valid and payload are stable until ready
+//   RNIC_COVER(name, cond)                      some run reaches cond (in rnic_assert.svh)
 `ifndef RNIC_FORMAL_SVH
 `define RNIC_FORMAL_SVH
 

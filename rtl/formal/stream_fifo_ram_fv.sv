@@ -1,6 +1,8 @@
-// stream_fifo_ram_fv: proof of stream_fifo's block memory form, at depths 3 and 4. Nothing lost, changed or reordered.
+// stream_fifo_ram_fv: proof of stream_fifo's block memory form, at depths 3 and 4. No word is lost,
+// changed or reordered.
 //
-// The word that is followed through the cell is in the cell, under FORMAL; 11 assertions an instance, the memory's included.
+// The cell follows one word, under FORMAL: 11 assertions per instance, including those of the
+// memory.
 // proof: assertions=24 bounded=16 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
@@ -16,12 +18,15 @@ module stream_fifo_ram_fv (
   logic [2:0] count_4, data_3, data_4;
 
   stream_fifo_ram #(.Width(3), .Depth(3)) dut_3 (
-    .clk_i, .rst_ni, .valid_i, .ready_o(ready_3), .data_i, .valid_o(valid_3), .ready_i, .data_o(data_3), .count_o(count_3)
+    .clk_i, .rst_ni, .valid_i, .ready_o(ready_3), .data_i,
+    .valid_o(valid_3), .ready_i, .data_o(data_3), .count_o(count_3)
   );
   stream_fifo_ram #(.Width(3), .Depth(4)) dut_4 (
-    .clk_i, .rst_ni, .valid_i, .ready_o(ready_4), .data_i, .valid_o(valid_4), .ready_i, .data_o(data_4), .count_o(count_4)
+    .clk_i, .rst_ni, .valid_i, .ready_o(ready_4), .data_i,
+    .valid_o(valid_4), .ready_i, .data_o(data_4), .count_o(count_4)
   );
 
   `RNIC_COVER(Full_C, count_3 == 2'd3 && count_4 == 3'd4)
-  `RNIC_COVER(Emptied_C, !valid_3 && !valid_4 && $past(valid_3 && valid_4 && data_3 == 3'd5 && data_4 == 3'd5))
+  `RNIC_COVER(Emptied_C, !valid_3 && !valid_4 &&
+                         $past(valid_3 && valid_4 && data_3 == 3'd5 && data_4 == 3'd5))
 endmodule

@@ -1,6 +1,7 @@
-// stream_reg_fv: proof of stream_reg. Nothing is lost, changed or reordered; an offer stays.
+// stream_reg_fv: proof of stream_reg. No word is lost, changed or reordered; an offered word stays
+// until it is accepted.
 //
-// The word that is followed through the cell is in the cell, under FORMAL.
+// The cell follows one word, under FORMAL.
 // proof: assertions=4 bounded=20 induction=4 cover=12
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
@@ -14,7 +15,9 @@ module stream_reg_fv (
   logic       ready_o, valid_o;
   logic [2:0] data_o;
 
-  stream_reg #(.Width(3)) dut (.clk_i, .rst_ni, .valid_i, .ready_o, .data_i, .valid_o, .ready_i, .data_o);
+  stream_reg #(.Width(3)) dut (
+    .clk_i, .rst_ni, .valid_i, .ready_o, .data_i, .valid_o, .ready_i, .data_o
+  );
 
   `RNIC_ASSUME_STREAM(valid_i, ready_o, data_i)
 

@@ -11,7 +11,7 @@
 // open is in flight, and a later access sees it closed. The entry is read as it was before a write
 // in the same cycle (ram_1r1w: read first).
 //
-// The table is part of the proof, and so are its ports: in reset it holds anything, then what is
+// The proof includes the table and its ports. In reset the table holds any contents, then the words
 // written (Table_A). Result_A computes from the entry that was read, which Read_A ties to the one
 // written: z3 does not prove both at once in 300 s.
 //
@@ -61,7 +61,7 @@ module tpt_entry_fv #(
   (* anyconst *) logic [SlotW-1:0] which;   // the slot that is followed
   logic             reading, look, look_epoch, valid, epoch;
   logic [SlotW-1:0] slot;
-  logic [EntryW-1:0] entry, word;   // what was read; what the table holds in the followed slot
+  logic [EntryW-1:0] entry, word;   // the entry that was read; the followed slot in the table
   iwarp_pkg::tpt_result_e result;
 
   logic [2:0]  client_in;
@@ -82,7 +82,7 @@ module tpt_entry_fv #(
     .f_which_i(which), .f_word_o(word)
   );
 
-  // --- lookups, by their age: 2 reads the entry, 3 has it, 5 has its result
+  // --- lookups, by their age in cycles: 2 reads the entry, 3 has it, 5 has its result
   logic [5:1]       valid_q;
   logic [ItemW-1:0] item1_q, item2_q, item3_q, item4_q, item5_q;
   always_ff @(posedge clk_i) begin
@@ -91,13 +91,13 @@ module tpt_entry_fv #(
     {item5_q, item4_q, item3_q, item2_q, item1_q} <= {item4_q, item3_q, item2_q, item1_q, item_i};
   end
 
-  // --- the followed slot as last written, and what was read, by the age of the lookup
+  // --- the followed slot as last written, and the entry that was read, by the age of the lookup
   logic [EntryW-1:0] now_q, word3_q, word4_q, word5_q, entry4_q, entry5_q;
   logic [5:3]        ours_q, epoch_q, reading_q;
   logic [5:4]        look_q, look_epoch_q;
   always_ff @(posedge clk_i) begin
     if (we_i && waddr_i == which) now_q <= wdata_i;
-    else if (!rst_ni)             now_q <= word;   // it holds anything
+    else if (!rst_ni)             now_q <= word;   // any contents
     {word5_q, word4_q, word3_q} <= {word4_q, word3_q, now_q};
     {entry5_q, entry4_q} <= {entry4_q, entry};
     epoch_q      <= {epoch_q[4:3], epoch_i};
@@ -143,7 +143,7 @@ module tpt_entry_fv #(
     else                                                         expected = iwarp_pkg::TptOk;
   end
 
-  // --- what is proved
+  // --- the assertions
   logic has_extents;
   assign has_extents = client == 3'd0 || client == 3'd1 || client == 3'd5;
   `RNIC_ASSERT(Table_A, word == now_q)

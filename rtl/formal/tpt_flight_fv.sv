@@ -1,12 +1,12 @@
-// tpt_flight_fv: proof of tpt_flight. An access that read an entry not later than the cycle in which
-// the entry was closed is no longer in flight when
+// tpt_flight_fv: proof of tpt_flight. It concerns each access that read an entry in or before the
+// cycle in which the entry was closed. Such an access is no longer in flight when
 //   Ends_A      the invalidation is reported,
 //   Drained_A   the closed entry reads as drained,
 //   Empty_A     everything reads as empty (an open entry is freed at once).
 //
-// One lookup is followed, with its extents: any of those that read an entry. The environment counts
-// all that is in flight, and assumes that only what has entered leaves, and that the followed lookup
-// is among what it counts. One closed entry is followed, and every note. The counters have 6 bits.
+// The proof follows any one lookup that read an entry, with its extents, any one closed entry, and
+// every note. The environment counts all lookups and extents in flight. Assumed: only those that
+// entered leave, and the followed lookup is one of those counted. The counters have 6 bits.
 //
 // proof: assertions=17 bounded=14 induction=5 cover=20
 // files: ../gen/rnic_pkg.sv ../tpt/tpt_flight.sv
@@ -34,7 +34,8 @@ module tpt_flight_fv #(
   input logic [3:0] retired_i, retired_epoch_i,
   input logic       due_i, hold_i, judge_i, note_valid_i, done_ready_i,
   input logic [EpochW-1:0] closed_i,
-  // what of these is of the followed lookup; close_i: the followed entry is closed
+  // pick_i: the proof follows this lookup; own_*: events of the followed lookup; close_i: the
+  // followed entry is closed
   input logic       pick_i, own_ended_i, own_issued_i, close_i,
   input logic [3:0] own_retired_i
 );
@@ -56,7 +57,7 @@ module tpt_flight_fv #(
     .f_pop_o(pop), .f_notes_o(notes), .f_oldest_o(oldest)
   );
 
-  // --- all that is in flight, by epoch: now, and 1 and 2 cycles ago
+  // --- lookups and extents in flight, by epoch: now, and 1 and 2 cycles ago
   logic [FlightW-1:0] all0_q, all1_q, all0_1q, all1_1q, all0_2q, all1_2q;
   function automatic logic [3:0] ones(input logic [9:0] bits);
     ones = '0;
@@ -73,7 +74,7 @@ module tpt_flight_fv #(
   assign delta1 = 5'(ones({8'd0, enters & enter_epochs})) - 5'(ones(leaves & leave_epochs));
 
   // The followed lookup. seen_q: it has read its entry; read_q: in which epoch; look_q: look_i is
-  // its own; live_q: it has not ended; own_q: its extents in flight.
+  // the followed lookup's; live_q: it has not ended; own_q: its extents in flight.
   logic [EpochW-1:0]  read_q;
   logic               seen_q, look_q, live_q, reads, own_flies, reading_q, reading_epoch_q;
   logic [FlightW-1:0] own_q;
@@ -85,11 +86,13 @@ module tpt_flight_fv #(
   `RNIC_ASSUME(!issued_i || (issued_epoch_i ? all1_q : all0_q) != '0)
   `RNIC_ASSUME(!all0_q[FlightW-1] && !all1_q[FlightW-1] && !own_q[FlightW-1])
   `RNIC_ASSUME(own_q + FlightW'(live_q) <= (read_q[0] ? all1_q : all0_q))
-  `RNIC_ASSUME(!own_ended_i || (live_q && (ended_i & (read_q[0] ? ended_epoch_i : ~ended_epoch_i)) != '0))
+  `RNIC_ASSUME(!own_ended_i ||
+               (live_q && (ended_i & (read_q[0] ? ended_epoch_i : ~ended_epoch_i)) != '0))
   `RNIC_ASSUME(!own_issued_i || (live_q && issued_i && issued_epoch_i == read_q[0]))
-  `RNIC_ASSUME((own_retired_i & ~(retired_i & (read_q[0] ? retired_epoch_i : ~retired_epoch_i))) == '0)
+  `RNIC_ASSUME((own_retired_i &
+                ~(retired_i & (read_q[0] ? retired_epoch_i : ~retired_epoch_i))) == '0)
   `RNIC_ASSUME(FlightW'(ones({6'd0, own_retired_i})) <= own_q)
-  // tpt_update closes an entry only while the epoch holds; it has judged it in the cycle before.
+  // tpt_update closes an entry only while hold_i is set; it judged the entry one cycle before.
   `RNIC_ASSUME(!close_i || (hold_i && due_i))
   `RNIC_ASSUME(!note_valid_i || note_ready)
   `RNIC_ASSUME(!note_valid_i || due_i)
@@ -113,7 +116,7 @@ module tpt_flight_fv #(
     if (reads) read_q <= epoch;
   end
 
-  // --- the followed entry: closed in which epoch, and whether the followed lookup was in flight
+  // --- the followed entry: its epoch when closed, and whether the followed lookup was in flight
   logic              closed_q, closed_waits_q, judged_q;
   logic [EpochW-1:0] closed_epoch_q;
   always_ff @(posedge clk_i) begin
@@ -125,7 +128,7 @@ module tpt_flight_fv #(
     if (close_i && !closed_q) closed_epoch_q <= epoch;
   end
 
-  // --- the notes, the oldest first: two bits of the epoch, and what was noted
+  // --- the notes, the oldest first: two bits of the epoch, and whether the lookup was in flight
   logic [2*Notes-1:0] epochs_q, epochs_d;
   logic [Notes-1:0]   waits_q, waits_d;
   always_comb begin
@@ -140,10 +143,10 @@ module tpt_flight_fv #(
     epochs_q <= epochs_d;
     waits_q  <= waits_d;
   end
-  // stream_fifo loses, changes and reorders nothing: its own proof.
+  // stream_fifo loses, changes and reorders no word: its own proof.
   `RNIC_ASSUME(notes == '0 || (oldest == epochs_q[1:0] && done_waits == waits_q[0]))
 
-  // --- what is proved
+  // --- the assertions
   `RNIC_ASSERT(Ends_A, !(done_valid && done_waits) || !own_flies)
   `RNIC_ASSERT(Drained_A, !(judged_q && hold_i && drained && closed_waits_q) || !own_flies)
   `RNIC_ASSERT(Empty_A, !all_empty || !waits)
@@ -154,7 +157,8 @@ module tpt_flight_fv #(
   `RNIC_ASSERT(Count0_A, flight0_2 == all0_q && flight0_1 == all0_1q && flight0 == all0_2q)
   `RNIC_ASSERT(Count1_A, flight1_2 == all1_q && flight1_1 == all1_1q && flight1 == all1_2q)
   `RNIC_ASSERT(Near_A, !own_flies || epoch == read_q || epoch == read_q + EpochW'(1))
-  `RNIC_ASSERT(ClosedNear_A, !(closed_waits_q && own_flies) || closed_epoch_q == epoch || closed_epoch_q == read_q)
+  `RNIC_ASSERT(ClosedNear_A, !(closed_waits_q && own_flies) ||
+                             closed_epoch_q == epoch || closed_epoch_q == read_q)
   `RNIC_ASSERT(ClosedSeen_A, !closed_waits_q || (closed_q && seen_q))
   logic ordered, near, newer;
   always_comb begin

@@ -1,5 +1,5 @@
-// unit_counter_fv: proof of unit_counter: 0 after reset, and each cycle's items, busy and stalled are added once, two
-// cycles later.
+// unit_counter_fv: proof of unit_counter: 0 after reset, and each cycle's items, busy and stalled
+// are added once, two cycles later.
 //
 // proof: assertions=2 bounded=12 induction=4 cover=12
 `include "rnic_assert.svh"
@@ -28,7 +28,8 @@ module unit_counter_fv (
   end
 
   `RNIC_ASSERT(Clear_A, ran_q || count == '0)
-  `RNIC_ASSERT(Count_A, !ran_q || count == {count_q.items + 48'(items_2q), count_q.busy + 48'(busy_2q),
+  `RNIC_ASSERT(Count_A, !ran_q || count == {count_q.items + 48'(items_2q),
+                                            count_q.busy + 48'(busy_2q),
                                             count_q.stalled + 48'(stalled_2q)})
 
   `RNIC_COVER(Differ_C, count == {48'd7, 48'd2, 48'd3})
