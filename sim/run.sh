@@ -9,16 +9,18 @@ top=$PWD
 usage() {
   cat <<'TXT'
 usage: sim/run.sh [--models] [FILE] [rnic-sim options]
-  Installs the Debian packages that are missing, builds (the first time takes minutes), then copies FILE (default:
-  /bin/bash) by Send, RDMA Write and RDMA Read between two hosts, each with one device, on the four pairings of model and
-  RTL and once in tandem (RTL, each step compared with the model); checks its SHA-256 at the far side and prints one table.
+  Installs missing Debian packages and builds (the first time takes minutes). Then it copies FILE
+  (default: /bin/bash) by Send, RDMA Write and RDMA Read between two hosts, each with one device.
+  It does so on the four pairings of model and RTL, and once in tandem (RTL, each step compared
+  with the model). It checks the SHA-256 of each copy and prints one table.
   Captures: build-release/copy.*.pcap
-  --models builds rnic-sim without the RTL and copies between two models: minutes instead of half an hour.
-  Its folder is build-models.
-  Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet ... (rnic-sim --help)
-  Paths are counted from the folder in which this is called.
-exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up, or
-  another run is under way here; 130, 143 interrupted (Ctrl-C, SIGTERM)
+  --models builds rnic-sim without the RTL and copies between two models: minutes instead of half
+  an hour. Its folder is build-models.
+  Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet
+  ... (rnic-sim --help). Paths are relative to the current folder.
+exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress;
+  4 something could not be set up, or another run is in progress here;
+  130, 143 interrupted (Ctrl-C, SIGTERM)
 TXT
 }
 
@@ -26,9 +28,12 @@ wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 
 # Errors that need no build are reported before minutes of building. The options of copy come from
 # rnic-sim's own table: one "NAME kKIND" per line.
-options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|kSettings|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
+commands='kRuns|kAllThatRun|kSettings|""|"([a-z]+ )*copy( [a-z]+)*"'
+options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, ('"$commands"'),.*/\1 \2/p' \
+  sim/app/rnic_sim.cpp)
 # One of these files has the name of each setting in quotes; a name in none of them is no setting.
-settings="sim/app/settings/config.cpp sim/platform/config.cpp host-driver/programs/programs.cpp model/gen/sizes.hpp"
+settings="sim/app/settings/config.cpp sim/platform/config.cpp
+  host-driver/programs/programs.cpp model/gen/sizes.hpp"
 presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')
 
 # check_value NAME VALUE: checks the value of an option of copy; rnic-sim checks the rest of it.
@@ -37,7 +42,11 @@ check_value() {
   case "$path" in /*) ;; *) path=$here/$path ;; esac
   case "$2" in ""|--*) wrong "--$1 wants a value" ;; esac
   case "$1" in
-    seed) case "$2" in random) ;; *[!0-9]*) wrong "--seed $2: a whole number, or random, is wanted" ;; esac ;;
+    seed)
+      case "$2" in
+        random) ;;
+        *[!0-9]*) wrong "--seed $2: a whole number, or random, is wanted" ;;
+      esac ;;
     jobs)
       case "$2" in *[!0-9]*|????*) false ;; *) [ "$2" -ge 1 ] && [ "$2" -le 256 ] ;; esac ||
         wrong "--jobs $2: a number from 1 to 256 is wanted" ;;
@@ -46,8 +55,10 @@ check_value() {
       setting=${2%%=*}
       case "$setting" in client.*|server.*) setting=${setting#*.} ;; esac
       { [ -n "$setting" ] && grep -qF -- "\"$setting\"" $settings; } ||
-        wrong "--set $2: no setting $setting; \`rnic-sim list settings\` names them, when it is built" ;;
-    preset) case " $presets" in *" $2 "*) ;; *) wrong "no preset $2; there are: ${presets% }" ;; esac ;;
+        wrong "--set $2: no setting $setting;" \
+          "\`rnic-sim list settings\` names them, when it is built" ;;
+    preset)
+      case " $presets" in *" $2 "*) ;; *) wrong "no preset $2; there are: ${presets% }" ;; esac ;;
     config) [ -f "$path" ] && [ -r "$path" ] || wrong "--config $2: not a file that can be read" ;;
     json|csv|junit|tlp|wave)
       case "$1 $2" in json\ -|csv\ -|junit\ -|wave\ none) return ;; esac
@@ -74,7 +85,9 @@ for a in "$@"; do
     --models) wrong "--models: it stands before all others" ;;
     --?*)
       kind=$(printf '%s\n' "$options" | sed -n "s/^$(printf '%s' "$name" | tr -cd 'a-z-') //p")
-      [ -n "$kind" ] && [ -z "$(printf '%s' "$name" | tr -d 'a-z-')" ] || wrong "no option --$name; there are: $(printf '%s\n' "$options" | grep -vE '^(file|pcap) ' | sed 's/ .*//; s/^/--/' | tr '\n' ' ' | sed 's/ $//')"
+      [ -n "$kind" ] && [ -z "$(printf '%s' "$name" | tr -d 'a-z-')" ] ||
+        wrong "no option --$name; there are: $(printf '%s\n' "$options" |
+          grep -vE '^(file|pcap) ' | sed 's/ .*//; s/^/--/' | tr '\n' ' ' | sed 's/ $//')"
       case "$kind $a" in
         kFlag\ *=*) wrong "--$name takes no value" ;;
         kFlag\ *) ;;
@@ -107,4 +120,5 @@ setup_packages 9>&- >&2
 setup_build "$preset" rnic-sim >&2
 say "copying $file ($(stat -c %s "$file") bytes) between two hosts" >&2
 cd "$here" || die "$here is no longer there"
-exec "$top/$build/sim/app/rnic-sim" copy --file "$file" --set size=65536 --pcap "$top/$build/copy" "$@"
+exec "$top/$build/sim/app/rnic-sim" copy --file "$file" --set size=65536 \
+  --pcap "$top/$build/copy" "$@"

@@ -5,16 +5,19 @@
 #   graph    no folder includes another in a circle; the graph is computed from the #include lines
 #   circles  no file of sim, model, host-driver or tb/support includes another in a circle;
 #            x.hpp and x.cpp count as one file
-#   ports    no timed wrapper of the model includes another one: it has ports, which model/top connects
+#   ports    no timed wrapper of the model includes another one: it has ports, which model/top
+#            connects
 #   cells    every cell of rtl/lib is instantiated by the device
-#   format   clang-format would change no C++ file (.clang-format; printed files have one of their own)
+#   format   clang-format would change no C++ file (.clang-format; printed files have their own)
 #
 # tb/structure.sh --graph prints the edges: folder, folder that it includes, a file that does.
-# tb/structure.sh --leaves prints the leaves of the RTL with a state machine that are no bench's top, with their streams:
-# the unit's bench stalls those that are its ports, the cells of the build `stall` in that bench those inside it.
+# tb/structure.sh --leaves prints the leaves of the RTL with a state machine that are no bench's
+# top, with their streams. The unit's bench stalls the streams that are its ports; the cells of the
+# build `stall` in that bench stall those inside it.
 #
-# In the model a unit has a folder of behaviour, and in it the timed wrapper <unit>_unit.hpp, .cpp. The wrappers include
-# what all units share (model/top/units.hpp), and model/top includes them: for `graph` they are part of model/top.
+# In the model a unit has a folder of behaviour, with the timed wrapper <unit>_unit.hpp, .cpp. The
+# wrappers include what all units share (model/top/units.hpp), and model/top includes them: for
+# `graph` they are part of model/top.
 # Prints one line a finding; exit status 0: all hold; 1: a finding; 2: wrong use.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -23,8 +26,9 @@ files() {  # files PATTERN...: those of the sources that match one of them
   find docs/spec host-driver model rtl sim tb -type f \( -name "$1" "${@:2}" \) | sort
 }
 
-# FILE INCLUDED-FILE, a line for each #include "..." that names a file of this tree. Looked for as the compiler does:
-# beside the file, then in the folders that CMake gives to every target of ours.
+# FILE INCLUDED-FILE, a line for each #include "..." that names a file of this tree. The search
+# order is the compiler's: the file's own folder, then the folders that CMake gives to each of our
+# targets.
 includes() {
   files '*.hpp' -o -name '*.cpp' | xargs awk '
     FNR == 1 { known[FILENAME] = 1; order[++n] = FILENAME }
@@ -36,7 +40,8 @@ includes() {
       what[m] = name
     }
     END {
-      count = split("model sim sim/app tb host-driver/include host-driver/src host-driver/programs docs/spec/tool", roots, " ")
+      count = split("model sim sim/app tb host-driver/include host-driver/src " \
+                    "host-driver/programs docs/spec/tool", roots, " ")
       for (i = 1; i <= m; ++i) {
         own = from[i]
         sub(/[^\/]*$/, "", own)
@@ -59,11 +64,13 @@ edges() {  # FOLDER FOLDER FILE, one file for each edge
 }
 
 layers() {
-  includes | awk '$1 !~ /^tb\// && $2 ~ /^tb\// { print $1 ": includes " $2 " of tb"; found = 1 } END { exit found }'
+  includes | awk '
+    $1 !~ /^tb\// && $2 ~ /^tb\// { print $1 ": includes " $2 " of tb"; found = 1 }
+    END { exit found }'
 }
 
-# Folders that nobody includes any more are taken away, and those that include nobody, until nothing changes: the rest
-# lies on circles, or between two.
+# Removes folders that no folder includes, and those that include none, until nothing changes. The
+# rest lies on circles, or between two.
 graph() {
   edges | awk '
     { from[NR] = $1; to[NR] = $2; file[NR] = $3; live[NR] = 1 }
@@ -125,7 +132,10 @@ circles() {
 
 ports() {
   includes | awk '
-    function unit(file) { return file ~ /^model\/[a-z_]+\/[a-z]+_unit\.[ch]pp$/ ? substr(file, 1, length(file) - 4) : "" }
+    function unit(file) {
+      if (file !~ /^model\/[a-z_]+\/[a-z]+_unit\.[ch]pp$/) return ""
+      return substr(file, 1, length(file) - 4)
+    }
     unit($1) != "" && unit($2) != "" && unit($1) != unit($2) {
       print $1 ": includes " $2 "; a unit sends through its ports (model/sc/port.hpp)"
       found = 1
@@ -133,7 +143,7 @@ ports() {
     END { exit found }'
 }
 
-# A cell counts if a file of rtl instantiates it that is not a cell itself, or is a cell that counts.
+# A cell counts if it is instantiated by a file of rtl that is not a cell, or by a cell that counts.
 cells() {
   files '*.sv' | grep -v '^tb/\|^rtl/formal/' | xargs awk '
     FNR == 1 {
@@ -155,16 +165,22 @@ cells() {
       counts["device"] = 1
       do {
         changed = 0
-        for (i = 1; i <= n; ++i) if ((user[i] in counts) && !(used[i] in counts)) { counts[used[i]] = 1; changed = 1 }
+        for (i = 1; i <= n; ++i) {
+          if ((user[i] in counts) && !(used[i] in counts)) { counts[used[i]] = 1; changed = 1 }
+        }
       } while (changed)
-      for (c in cell) if (!(c in counts)) { print "rtl/lib/" c ".sv: no unit of the device uses this cell"; found = 1 }
+      for (c in cell) if (!(c in counts)) {
+        print "rtl/lib/" c ".sv: no unit of the device uses this cell"
+        found = 1
+      }
       exit found
     }'
 }
 
 leaves() {
   tops=$(grep -rhoE "TOP [a-z_0-9]+" --include=CMakeLists.txt tb | awk '{ print $2 }' | sort -u)
-  for leaf in $(grep -lE "^ *typedef enum logic" rtl/*/*.sv | grep -vE "^rtl/(lib|gen|stall|formal|lint)/" | sort); do
+  for leaf in $(grep -lE "^ *typedef enum logic" rtl/*/*.sv |
+                grep -vE "^rtl/(lib|gen|stall|formal|lint)/" | sort); do
     name=$(basename "$leaf" .sv)
     unit=$(basename "$(dirname "$leaf")")
     echo "$tops" | grep -qx "$name" && continue
@@ -189,9 +205,17 @@ leaves() {
 }
 
 format() {
-  command -v clang-format >/dev/null || { echo "tb/structure.sh: clang-format is missing (apt-get install clang-format)"; return 1; }
-  wrong=$(files '*.hpp' -o -name '*.cpp' | xargs -P 2 -n 40 clang-format --dry-run 2>&1 | sed -nE 's/^([^:]+):([0-9]+):[0-9]+: warning.*/\1 \2/p' |
-    awk '!($1 in first) { first[$1] = $2 } END { for (f in first) print f ":" first[f] ": clang-format -i would change this file" }' | sort)
+  command -v clang-format >/dev/null || {
+    echo "tb/structure.sh: clang-format is missing (apt-get install clang-format)"
+    return 1
+  }
+  wrong=$(files '*.hpp' -o -name '*.cpp' | xargs -P 2 -n 40 clang-format --dry-run 2>&1 |
+    sed -nE 's/^([^:]+):([0-9]+):[0-9]+: warning.*/\1 \2/p' |
+    awk '
+      !($1 in first) { first[$1] = $2 }
+      END {
+        for (f in first) print f ":" first[f] ": clang-format -i would change this file"
+      }' | sort)
   [ -z "$wrong" ] || { printf '%s\n' "$wrong"; return 1; }
 }
 
@@ -202,11 +226,14 @@ for a in "$@"; do
     --graph) edges; exit 0 ;;
     --leaves) leaves; exit 0 ;;
     layers|graph|circles|ports|cells|format) checks="$checks $a" ;;
-    *) echo "tb/structure.sh: no check called '$a'; layers, graph, circles, ports, cells, format" >&2; exit 2 ;;
+    *)
+      echo "tb/structure.sh: no check called '$a'; layers, graph, circles, ports, cells, format" >&2
+      exit 2 ;;
   esac
 done
 status=0
 for check in ${checks:-layers graph circles ports cells format}; do
-  if "$check"; then echo "structure: $check holds"; else echo "structure: $check FAILED"; status=1; fi
+  if "$check"; then echo "structure: $check holds"
+  else echo "structure: $check FAILED"; status=1; fi
 done
 exit $status

@@ -19,7 +19,11 @@ for a in "$@"; do
 done
 case "$range" in
   *..*) commits=$(git rev-list --reverse "$range") || exit 2 ;;
-  *) commits=$(git rev-parse --verify --quiet "$range^{commit}") || { printf '%s\n' "$0: no commit '$range'" >&2; exit 2; } ;;
+  *)
+    commits=$(git rev-parse --verify --quiet "$range^{commit}") || {
+      printf '%s\n' "$0: no commit '$range'" >&2
+      exit 2
+    } ;;
 esac
 
 # A quote starts a character literal only if one closes it; in 10'000, 1'b0 and '{...} it starts
@@ -43,7 +47,8 @@ code() {
         } else if (one == "\"") {
           for (j = i + 1; (c = substr(all, j, 1)) != "\"" && j <= n; j++) if (c == "\\") j++
           out = out (texts ? "\"\"" : substr(all, i, j - i + 1)); i = j + 1
-        } else if (one == "\x27" && match(substr(all, i, 8), /^\x27([^\x27\\]|\\[^\n\x27]+|\\\x27)\x27/)) {
+        } else if (one == "\x27" &&
+                   match(substr(all, i, 8), /^\x27([^\x27\\]|\\[^\n\x27]+|\\\x27)\x27/)) {
           out = out substr(all, i, RLENGTH); i += RLENGTH
         } else {
           out = out one; i++
