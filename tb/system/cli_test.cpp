@@ -44,29 +44,28 @@ class Cli : public testing::Test {
   Cli() {
     std::string path = testing::TempDir() + "cli_XXXXXX";
     folder_ = mkdtemp(path.data());
-    for (
-        const auto& [name, text] :
-        {std::pair{"empty", ""},
-         {"some", "a few bytes"},
-         {"good.json",
-          R"({"preset": "gen3x16", "settings": {"mtu": 9000, "size": "32", "client.pcie_mps": 128}})"},
-         {"text.json", "no JSON"},
-         {"lines.json", "{\n\"settings\": {},\n  x}\n"},
-         {"wire.pcap", "\x4d\x3c\xb2\xa1 and more"},
-         {"wire.pcapng", "\x0a\x0d\x0d\x0a and more"},
-         {"list.json", "[1, 2]"},
-         {"key.json", R"({"setings": {}})"},
-         {"preset.json", R"({"preset": 4})"},
-         {"preset_name.json", R"({"preset": "gen4x61"})"},
-         {"settings.json", R"({"settings": 3})"},
-         {"object.json", R"({"settings": {"mtu": {"a": 1}}})"},
-         {"name.json", R"({"settings": {"mut": 1500}})"},
-         {"qps.json", R"({"settings": {"qps": 2, "mtu": 9000}})"},
-         {"rtl.json", R"({"settings": {"reset_seed": 3}})"},
-         {"rtl_side.json", R"({"settings": {"client.reset_seed": 3}})"},
-         {"default", R"({"settings": {"op": "read"}})"},
-         {"preset gen3", R"({"settings": {"qps": 2}})"},
-         {"range.json", R"({"settings": {"mtu": 3}})"}}) {
+    for (const auto& [name, text] :
+         {std::pair{"empty", ""},
+          {"some", "a few bytes"},
+          {"good.json", R"({"preset": "gen3x16", )"
+                        R"("settings": {"mtu": 9000, "size": "32", "client.pcie_mps": 128}})"},
+          {"text.json", "no JSON"},
+          {"lines.json", "{\n\"settings\": {},\n  x}\n"},
+          {"wire.pcap", "\x4d\x3c\xb2\xa1 and more"},
+          {"wire.pcapng", "\x0a\x0d\x0d\x0a and more"},
+          {"list.json", "[1, 2]"},
+          {"key.json", R"({"setings": {}})"},
+          {"preset.json", R"({"preset": 4})"},
+          {"preset_name.json", R"({"preset": "gen4x61"})"},
+          {"settings.json", R"({"settings": 3})"},
+          {"object.json", R"({"settings": {"mtu": {"a": 1}}})"},
+          {"name.json", R"({"settings": {"mut": 1500}})"},
+          {"qps.json", R"({"settings": {"qps": 2, "mtu": 9000}})"},
+          {"rtl.json", R"({"settings": {"reset_seed": 3}})"},
+          {"rtl_side.json", R"({"settings": {"client.reset_seed": 3}})"},
+          {"default", R"({"settings": {"op": "read"}})"},
+          {"preset gen3", R"({"settings": {"qps": 2}})"},
+          {"range.json", R"({"settings": {"mtu": 3}})"}}) {
       std::ofstream(folder_ / name) << text;
     }
     EXPECT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
@@ -679,7 +678,9 @@ TEST_F(Cli, KeyThatIsSaidTwiceIsRefusedWithItsLines) {
     EXPECT_EQ(t.err, std::string("rnic-sim: twice.json: ") + says + "\n");
   }
   std::ofstream(file("once.json"))
-      << R"({"preset": "gen3x16", "settings": {"mtu": "9000", "client.pcie_mps": 128, "server.pcie_mps": 128}, "sources": {"mtu": "mtu"}})";
+      << R"({"preset": "gen3x16", )"
+         R"("settings": {"mtu": "9000", "client.pcie_mps": 128, "server.pcie_mps": 128}, )"
+         R"("sources": {"mtu": "mtu"}})";
   EXPECT_EQ(run("run write_lat --config once.json --print-config").status, 0);
 }
 

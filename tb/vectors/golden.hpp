@@ -1,4 +1,5 @@
-// The golden FPDUs of requirements.md section 12, markers off, CRC on: length, ULPDU, pad, CRC32c, as they are on the wire.
+// The golden FPDUs of requirements.md section 12, markers off, CRC on: length, ULPDU, pad, CRC32c,
+// in the order of the wire.
 //
 //   for (const golden::Fpdu& g : golden::kAll) put(hex(g.bytes));
 #pragma once

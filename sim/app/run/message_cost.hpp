@@ -1,6 +1,9 @@
 // The CPU time that the simulating machine takes per message of a run.
 //
-//   MessageCost cost(reports);   simulation.observe(kClient, cost);   simulation.run();   cost.us();
+//   MessageCost cost(reports);
+//   simulation.observe(kClient, cost);
+//   simulation.run();
+//   cost.us();
 #pragma once
 
 #include <array>

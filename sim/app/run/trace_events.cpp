@@ -63,7 +63,8 @@ std::string TraceEvents::json() const {
         to,
         R"({{"ph":"M","name":"thread_name","pid":{0},"tid":{1},"args":{{"name":"{2}"}}}},)"
         "\n"
-        R"({{"ph":"M","name":"thread_sort_index","pid":{0},"tid":{1},"args":{{"sort_index":{3}}}}},)"
+        R"({{"ph":"M","name":"thread_sort_index","pid":{0},"tid":{1},)"
+        R"("args":{{"sort_index":{3}}}}},)"
         "\n",
         t.side + 1, i + 1, t.name, order);
   }
@@ -83,11 +84,11 @@ std::string TraceEvents::json() const {
     for (size_t i = 0; kept >= 2 && i < kept; ++i) {
       const SliceState& s = slices_[flow[i]];
       const char* ph = i == 0 ? "s" : i + 1 == kept ? "f" : "t";
-      fmt::format_to(
-          to,
-          R"({{"ph":"{}","cat":"message","name":"message","id":{},"bp":"e","pid":{},"tid":{},"ts":{}}},)"
-          "\n",
-          ph, id + 1, tracks_[s.track].side + 1, s.track + 1, us(s.from));
+      fmt::format_to(to,
+                     R"({{"ph":"{}","cat":"message","name":"message","id":{},"bp":"e",)"
+                     R"("pid":{},"tid":{},"ts":{}}},)"
+                     "\n",
+                     ph, id + 1, tracks_[s.track].side + 1, s.track + 1, us(s.from));
     }
   }
   out.resize(out.size() - 2);  // the last comma
