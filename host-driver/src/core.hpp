@@ -148,7 +148,7 @@ struct CqCore {
 };
 
 /// The driver's record of a send WQE in the ring, stored at the WQE's first unit.
-struct SqSlot {
+struct SqRecord {
   uint64_t wr_id = 0;
   WrOpcode opcode = IBV_WR_SEND;
   uint8_t units = 0;
@@ -216,7 +216,7 @@ struct QpCore {
   // Posting.
   Result<void> put_send(const SendWr& wr, bool alone, WqeBytes& wqe);
   Result<void> put_write_imm(const SendWr& wr, WqeBytes& wqe);
-  void put_units(const WqeBytes& wqe, const SqSlot& slot);
+  void put_units(const WqeBytes& wqe, const SqRecord& record);
   /// Units of the request whose first WQE is at `index`.
   uint32_t request_units(uint16_t index) const;
   void ring_sq(const WqeBytes* push);
@@ -264,7 +264,7 @@ struct QpCore {
   std::vector<MrCore*> regions;  // bound to this QP
   std::vector<MwCore*> windows;  // destroy() deallocates these
   std::deque<PostedBind> binds;  // outstanding
-  std::vector<SqSlot> sq_slots;
+  std::vector<SqRecord> sq_records;
   std::vector<uint64_t> rq_ids;
   uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units
   QpCap cap;

@@ -76,7 +76,7 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   auto sq = ctx.dev.alloc(uint64_t{sq_size} * kUnit, MemoryKind::kContiguous);
   if (!sq) return error_of(sq);
   qp->sq = *sq;
-  qp->sq_slots.resize(sq_size);
+  qp->sq_records.resize(sq_size);
   if (srq == nullptr) {
     auto rq = ctx.dev.alloc(uint64_t{rq_size} * kUnit, MemoryKind::kContiguous);
     if (!rq) return error_of(rq);

@@ -93,22 +93,22 @@ Result<void> QpCore::put_write_imm(const SendWr& wr, WqeBytes& wqe) {
   return {};
 }
 
-void QpCore::put_units(const WqeBytes& wqe, const SqSlot& slot) {
+void QpCore::put_units(const WqeBytes& wqe, const SqRecord& record) {
   const uint32_t mask = (1u << log_sq) - 1;
   for (uint32_t u = 0; u < wqe.units; u++)
     std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit],
                 kUnit);
-  SqSlot& to = sq_slots[sq_head & mask];
-  to = slot;
+  SqRecord& to = sq_records[sq_head & mask];
+  to = record;
   to.units = static_cast<uint8_t>(wqe.units);
   sq_head = static_cast<uint16_t>(sq_head + wqe.units);
 }
 
 uint32_t QpCore::request_units(uint16_t index) const {
   const uint32_t mask = (1u << log_sq) - 1;
-  const SqSlot& slot = sq_slots[index & mask];
-  return slot.is_first ? uint32_t{slot.units} + sq_slots[(index + slot.units) & mask].units
-                       : slot.units;
+  const SqRecord& record = sq_records[index & mask];
+  return record.is_first ? uint32_t{record.units} + sq_records[(index + record.units) & mask].units
+                         : record.units;
 }
 
 Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
@@ -193,9 +193,9 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   }
   if (static_cast<uint16_t>(cqe.index - sq_tail) >= static_cast<uint16_t>(sq_head - sq_tail))
     return false;
-  const SqSlot& slot = sq_slots[cqe.index & ((1u << log_sq) - 1)];
-  wc.wr_id = slot.wr_id;
-  wc.opcode = completion_of(slot.opcode);
+  const SqRecord& record = sq_records[cqe.index & ((1u << log_sq) - 1)];
+  wc.wr_id = record.wr_id;
+  wc.opcode = completion_of(record.opcode);
   finish_binds(cqe.index, wc.status);
   // Also retires the unsignalled WQEs before it.
   sq_tail = static_cast<uint16_t>(cqe.index + request_units(cqe.index));
@@ -219,11 +219,11 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
     rq_tail++;
     return true;
   }
-  const SqSlot& slot = sq_slots[tail & ((1u << log_sq) - 1)];
+  const SqRecord& record = sq_records[tail & ((1u << log_sq) - 1)];
   // The CQE covers only the Write of a Write with Immediate; its Immediate Data has the next CQE.
   if (request_units(tail) > left) return false;
-  wc.wr_id = slot.wr_id;
-  wc.opcode = completion_of(slot.opcode);
+  wc.wr_id = record.wr_id;
+  wc.opcode = completion_of(record.opcode);
   finish_binds(tail, IBV_WC_WR_FLUSH_ERR);
   sq_tail = static_cast<uint16_t>(sq_tail + request_units(tail));
   return true;
