@@ -84,7 +84,7 @@ TEST(Plans, SameSeedGivesTheSamePlan) {
 TEST(Plans, TwoThousandOperationsDrawEveryClass) {
   for (const bool minimum : {false, true}) {
     for (const uint64_t first : {1u, 1000u, 70000u}) {
-      regression::Coverage c({}, minimum);
+      regress::Coverage c({}, minimum);
       for (uint64_t k = 0; k < 8; ++k)
         c.count(regress::generate(first + k, 250, {.minimum = minimum}));
       EXPECT_TRUE(c.empty().empty()) << "first seed " << first << ": " << c.empty()[0];
@@ -95,8 +95,8 @@ TEST(Plans, TwoThousandOperationsDrawEveryClass) {
 TEST(Plans, TenThousandOperationsDrawEveryClassOfSettings) {
   for (const bool minimum : {false, true}) {
     for (const uint64_t first : {1u, 10'000u, 20'000u, 70'000u}) {
-      regression::Coverage c({}, minimum);
-      for (uint64_t k = 0; k < regression::Coverage::kPlansForSettings; ++k)
+      regress::Coverage c({}, minimum);
+      for (uint64_t k = 0; k < regress::Coverage::kPlansForSettings; ++k)
         c.count(regress::generate(first + k, 250, {.minimum = minimum}));
       EXPECT_TRUE(c.empty().empty()) << "first seed " << first << ": " << c.empty()[0];
     }
@@ -104,8 +104,8 @@ TEST(Plans, TenThousandOperationsDrawEveryClassOfSettings) {
 }
 
 TEST(Plans, SettingThatWasNeverDrawnIsAskedFor) {
-  regression::Coverage all, given({"pcie_mps", "markers"});
-  for (uint64_t k = 0; k < regression::Coverage::kPlansForSettings; ++k) {
+  regress::Coverage all, given({"pcie_mps", "markers"});
+  for (uint64_t k = 0; k < regress::Coverage::kPlansForSettings; ++k) {
     Plan p = regress::generate(1 + k, 250, {});
     p.markers = false;
     for (auto& [name, value] : p.settings)
@@ -410,7 +410,7 @@ std::string no_long_read(const regress::Operation& o) {
 /// The first seed whose plan has an operation that completes, and fails.
 uint64_t seed_that_fails(const RegressRequest& r, uint64_t from) {
   for (;; ++from) {
-    const Plan p = regression::make_plan(r, from, static_cast<uint32_t>(r.ops));
+    const Plan p = regress::make_plan(r, from, static_cast<uint32_t>(r.ops));
     const auto fails = [&p](const regress::Operation& o) {
       return p.life[o.qp].closes() && !no_long_read(o).empty();
     };
@@ -450,7 +450,7 @@ TEST_F(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
   r.simple = between(t.said, "--set simple=", "\n");
   r.shrink_s = 0;
   EXPECT_NE(told(r).said.find("this one is not allowed"), std::string::npos);
-  const Plan smallest = regression::make_plan(r, r.seed, 60);
+  const Plan smallest = regress::make_plan(r, r.seed, 60);
   ASSERT_EQ(smallest.numbers().size(), 1u);
   EXPECT_NE(no_long_read(smallest.ops[0]), "") << smallest.ops[0].describe();
   EXPECT_FALSE(smallest.ops[0].fence || smallest.ops[0].joined || smallest.ops[0].push);
@@ -476,8 +476,8 @@ TEST_F(Failure, ThatDependsOnTimeIsCutBehindItFirst) {
   RegressRequest r = request("model", "model", 250);
   r.seed = 8;
   r.also = the_hundredth;
-  const Plan whole = regression::make_plan(r, r.seed, 250);
-  const Outcome failed = in_child([&] { return regression::run_plan(r, whole); });
+  const Plan whole = regress::make_plan(r, r.seed, 250);
+  const Outcome failed = in_child([&] { return regress::run_plan(r, whole); });
   ASSERT_NE(failed.status, kGood);
   const size_t begun = failed.json["begun"].size();
   EXPECT_LT(begun, whole.ops.size());
@@ -490,7 +490,7 @@ TEST_F(Failure, ThatDependsOnTimeIsCutBehindItFirst) {
   const std::string keep = between(t.said, "--set keep=", "\n");
   r.keep = keep.substr(0, keep.find(' '));
   r.simple = between(t.said, "--set simple=", "\n");  // may remove loans, which are operations
-  const Plan smallest = regression::make_plan(r, r.seed, 250);
+  const Plan smallest = regress::make_plan(r, r.seed, 250);
   EXPECT_LE(smallest.numbers().size(), begun) << t.said;
   std::ifstream in(between(t.said, "\nplan: ", "\n"));
   const std::string plan{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -499,20 +499,19 @@ TEST_F(Failure, ThatDependsOnTimeIsCutBehindItFirst) {
 
   // A run that ends before the failure has not failed.
   r.stop_us = failed.json["us"].get<uint64_t>() / 2;
-  EXPECT_EQ(in_child([&] { return regression::run_plan(r, whole); }).status, kGood);
+  EXPECT_EQ(in_child([&] { return regress::run_plan(r, whole); }).status, kGood);
 }
 
 TEST_F(Failure, OfAnotherKindIsNotTheSame) {
   RegressRequest r = request("model", "model", 60);
   r.seed = 8;
   r.also = no_long_read;
-  Outcome failed =
-      in_child([&] { return regression::run_plan(r, regression::make_plan(r, 8, 60)); });
+  Outcome failed = in_child([&] { return regress::run_plan(r, regress::make_plan(r, 8, 60)); });
   EXPECT_EQ(failed.json["kind"], "host");
   failed.json["kind"] = "memory";
   r.shrink_s = 1;
-  regression::Shrinker other(r, 8, 60, failed);
-  EXPECT_EQ(other.run().numbers(), regression::make_plan(r, 8, 60).numbers());
+  regress::Shrinker other(r, 8, 60, failed);
+  EXPECT_EQ(other.run().numbers(), regress::make_plan(r, 8, 60).numbers());
   EXPECT_EQ(other.last().failure, "");
 }
 
@@ -528,10 +527,10 @@ TEST_F(Failure, LeavesTheFileOfAnEarlierOne) {
 TEST(Plans, KeepTakesRanges) {
   RegressRequest r = request("model", "model", 60);
   r.keep = "3,7-9";
-  EXPECT_EQ(regression::make_plan(r, 8, 60).numbers(), (std::set<uint32_t>{3, 7, 8, 9}));
+  EXPECT_EQ(regress::make_plan(r, 8, 60).numbers(), (std::set<uint32_t>{3, 7, 8, 9}));
   for (const char* wrong : {"9-7", "3-", "-3", "3-x"}) {
     r.keep = wrong;
-    EXPECT_THROW((void)regression::make_plan(r, 8, 60), Usage) << wrong;
+    EXPECT_THROW((void)regress::make_plan(r, 8, 60), Usage) << wrong;
   }
 }
 
@@ -559,8 +558,8 @@ TEST_F(Failure, CaptureThatCannotBeWrittenIsNone) {
   for (std::string RegressRequest::*file : {&RegressRequest::pcap, &RegressRequest::tlp}) {
     RegressRequest r = request("model", "model", 10);
     r.*file = "/nonexistent/x";
-    const Plan plan = regression::make_plan(r, 1, 10);
-    EXPECT_THROW((void)in_child([&] { return regression::run_plan(r, plan); }), Missing);
+    const Plan plan = regress::make_plan(r, 1, 10);
+    EXPECT_THROW((void)in_child([&] { return regress::run_plan(r, plan); }), Missing);
   }
 }
 

@@ -6,9 +6,7 @@
 
 #include "output/report.hpp"
 
-namespace rnic::app::regression {
-
-using namespace regress;
+namespace rnic::app::regress {
 
 namespace {
 
@@ -522,4 +520,4 @@ std::vector<std::string> Coverage::empty() const {
   return missing;
 }
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

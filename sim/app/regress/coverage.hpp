@@ -12,7 +12,7 @@
 
 #include "regress/plan.hpp"
 
-namespace rnic::app::regression {
+namespace rnic::app::regress {
 
 /// How often each class was drawn.
 class Coverage {
@@ -42,4 +42,4 @@ class Coverage {
   uint64_t plans_ = 0;
 };
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

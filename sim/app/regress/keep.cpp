@@ -9,7 +9,7 @@
 
 #include "settings/errors.hpp"
 
-namespace rnic::app::regression {
+namespace rnic::app::regress {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::set<uint32_t> numbers_of_keep(const std::string& keep) {
   return all;
 }
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

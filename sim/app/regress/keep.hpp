@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace rnic::app::regression {
+namespace rnic::app::regress {
 
 /// "3,17-20"; "none" for an empty set
 std::string text_of_keep(const std::set<uint32_t>& numbers);
@@ -18,4 +18,4 @@ std::vector<std::string> words_of(const std::string& list);
 uint64_t whole_number(const std::string& setting, const std::string& text, uint64_t low,
                       uint64_t high);
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

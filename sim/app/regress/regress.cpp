@@ -26,8 +26,7 @@
 
 namespace rnic::app {
 
-using namespace regression;
-using regress::Plan;
+using namespace regress;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "run/write_watch.hpp"
 #include "settings/words.hpp"
 
-namespace rnic::app::regression {
+namespace rnic::app::regress {
 namespace {
 
 /// The plan's settings, overridden by those of the user.
@@ -169,4 +169,4 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   return o;
 }
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

@@ -6,7 +6,7 @@
 #include "regress/request.hpp"
 #include "run/outcome.hpp"
 
-namespace rnic::app::regression {
+namespace rnic::app::regress {
 
 /// Runs one plan in this process. json: posted, completions, bytes, set_up_us, us (simulated).
 /// After a failure also:
@@ -17,4 +17,4 @@ namespace rnic::app::regression {
 Outcome run_plan(const RegressRequest& request, const regress::Plan& plan);
 regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

@@ -15,9 +15,7 @@
 #include "run/child.hpp"
 #include "settings/errors.hpp"
 
-namespace rnic::app::regression {
-
-using regress::Plan;
+namespace rnic::app::regress {
 
 namespace {
 
@@ -188,4 +186,4 @@ void Shrinker::without_qps() {
 
 void Shrinker::plain() { (void)attempt(kept_, full_.simplifications()); }
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress

@@ -27,7 +27,7 @@
 #include "regress/request.hpp"
 #include "run/outcome.hpp"
 
-namespace rnic::app::regression {
+namespace rnic::app::regress {
 
 class Shrinker {
  public:
@@ -70,4 +70,4 @@ class Shrinker {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace rnic::app::regression
+}  // namespace rnic::app::regress
