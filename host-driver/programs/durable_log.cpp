@@ -90,7 +90,8 @@ struct Method {
 
 Shape shape_of(const Params& p, const Method& method, bool is_client) {
   return {.lanes = p.qps,
-          .window = kRequests / 2 * usable_depth(p),  // doubled for a method that flushes
+          // Side doubles the send queue of a method that flushes: 4 requests per append.
+          .window = kRequests / 2 * usable_depth(p),
           .slot_bytes = is_client ? static_cast<uint32_t>(record_bytes(p.size)) + kWord : kWord,
           .receives = method.acks == Method::kReply,
           .flushes = method.flushes};

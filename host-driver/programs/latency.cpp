@@ -1,5 +1,5 @@
-// write_lat, read_lat, send_lat, send_imm_lat, flush_lat, and pingpong, which is send_lat with
-// events: one message at a time.
+// write_lat, read_lat, send_lat, send_imm_lat, flush_lat, and pingpong, which is send_lat with the
+// setting `events`: one message at a time.
 #include <algorithm>
 #include <array>
 

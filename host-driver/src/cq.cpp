@@ -61,7 +61,8 @@ Result<size_t> CqCore::take(std::span<Wc> out) {
     }
     if (!ring.ready()) break;
     ctx->dev.after_phase_bit();
-    // No call that costs time may follow until the request is retired.
+    // No call that costs time may follow until the request is retired: another thread must not see
+    // the entry consumed and its request still posted.
     if (shared || has_srq) ctx->dev.before_shared();
     const auto cqe_seen = spec::Cqe::unpack(ring.at(ring.consumer));
     ring.consumer++;

@@ -65,6 +65,7 @@ WcOpcode completion_of(WrOpcode opcode) {
 
 }  // namespace
 
+// Verbs' 4 bytes are the first of the 8 on the wire; the others are 0.
 uint64_t imm_of(uint32_t imm_data) {
   uint8_t bytes[sizeof imm_data];
   std::memcpy(bytes, &imm_data, sizeof bytes);
@@ -111,6 +112,7 @@ uint32_t QpCore::request_units(uint16_t index) const {
                          : record.units;
 }
 
+// alone: the only request of this post, so that it may be pushed.
 Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) return put_write_imm(wr, wqe);
   const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
@@ -129,7 +131,7 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
                 name_of(wr.opcode));
   if (is_extension && agreed.persist == 0 && state == IBV_QPS_RTS)
     return fail(Errc::kNotSupported,
-                "qp {}: {} on a connection without it: both sides set ConnParam::flush", qpn,
+                "qp {}: {} is not agreed on this connection: both sides set ConnParam::flush", qpn,
                 name_of(wr.opcode));
   if (wqe.units > sq_room())
     return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
@@ -141,8 +143,8 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (!is_registration) return {};
   MrCore& mr = *wr.mr->core();
   mr.access = wr.access;
-  // The device binds the STag in the same case. Older bindings are kept, because this registration
-  // may fail.
+  // In this case the device binds the STag to this QP, so the region must be deregistered before
+  // the QP is destroyed. Earlier QPs stay listed, because this registration may fail.
   if ((wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0) mr.bind(*this);
   return {};
 }
@@ -202,6 +204,7 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   return true;
 }
 
+// A flush CQE covers all WQEs before cqe.index; any other CQE, the WQE at cqe.index.
 bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
   const bool is_recv = cqe.is_recv != 0;
   const uint16_t tail = is_recv ? rq_tail : sq_tail;

@@ -77,8 +77,12 @@
 // rdmap_row to rdmap_judge: an operation whose row is updated. first, last: of the ORD entries that
 // a Terminate is compared with. work: the QP enters the work list. fails: the QP fails without
 // reading an entry, for error (qp_error_t). verdict (rx_verdict_t): if the segment is accepted.
-// fits, names: judged with an ORD entry. by_msn: the Terminate names a request other than a Read by
-// its MSN (stag). kind, net: as in RNIC_RDMAP_SEGMENT_T.
+// fits: a response, to be compared with the ORD entry. names: a Terminate, likewise. by_msn: the
+// Terminate names a request other than a Read by its MSN (stag). kind, net: as in
+// RNIC_RDMAP_SEGMENT_T. running: the QP is started. held: it must not transmit yet (hold_tx).
+// closed: half_close was given and all responses are sent. closes: this operation makes it so.
+// stops: a start or a stop. head: a request waits to be served. sum: bytes received of the oldest
+// Read, with this segment.
 `define RNIC_RDMAP_DEED_T \
   struct packed { \
     logic [2:0]  op; \

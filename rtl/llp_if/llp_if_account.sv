@@ -36,7 +36,7 @@ module llp_if_account #(
   output logic                   refund_ready_o,
   input  logic [ConnW-1:0]       refund_conn_i,
   input  logic [16:0]            refund_length_i,
-  input  logic                   refund_term_i,
+  input  logic                   refund_term_i,   // a Terminate: TermCredit was set aside for it
   // from llp_if_grant: phase 1
   input  logic                   look_i,
   input  logic [ConnW-1:0]       look_conn_i,
@@ -44,7 +44,9 @@ module llp_if_account #(
   input  logic [17:0]            need_i,      // fits_need_o: so many bytes are available
   output logic                   fits_need_o,
   output logic                   fits_size_o, // size_o and TermCredit are available
-  output logic [16:0]            size_o,      // largest FPDU set aside so far
+  // Size set aside per FPDU. It grows only while no FPDU is set aside (llp_if_grant), so that all
+  // outstanding ones have this size, and a refund is size - length.
+  output logic [16:0]            size_o,
   output logic                   idle_o,      // no FPDU is set aside
   // from llp_if_grant: in that phase 0
   input  logic                   take_i,

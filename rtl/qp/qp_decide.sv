@@ -7,10 +7,12 @@
 //   rts, closing, asked --qp_error--> terminate --(term_done, if a Terminate leaves)--> error
 //   any --error--> error
 //
+// `asked` and `half` are flags of state closing: half_close was given to rdmap, to the LLP.
+//
 // 1. An event does one thing. Priority, highest first: qp_error, loss, end of the closing, CQ
-//    fault, responder idle, the peer's close.
-// 2. The events peer_closed, closed and lost take effect only after a sync of mpa and ddp (first
-//    step).
+//    fault, end of a Terminate, responder idle, the peer's close or all WQEs retired.
+// 2. The events peer_closed, closed and lost of a live QP take effect only after a sync of mpa and
+//    ddp (first step), except for a loss that comes with a qp_error.
 // 3. Nothing follows our FIN (RFC 5040 section 6.1, RFC 5044 section 5). So rdmap gets half_close
 //    first, and reports when no Read Request of the peer is left (a qp_error of cause none). From
 //    then on it refuses Read Requests and sends no Terminate. The report may take long; qp_state
@@ -27,12 +29,13 @@ module qp_decide #(
 ) (
   // from qp_state
   input  logic             is_cmd_i,
-  input  logic             again_i,      // after `look` for a closing QP
+  input  logic             again_i,      // second decision for the same event, after `look`
   input  iwarp_pkg::qp_cmd_t cmd_i,
-  input  logic             in_range_i,
-  input  logic [6:0]       bits_i,
+  input  logic             in_range_i,   // the command's number exists in this build
+  input  logic [6:0]       bits_i,       // pending events; bit 0 is error_i
   input  iwarp_pkg::qp_error_t error_i,
   input  logic [CtxW-1:0]  ctx_i,
+  // Result of `look`: all posted send WQEs are retired; requests to the peer are outstanding
   input  logic             empty_i,
   input  logic             reads_i,
   // to qp_state
@@ -45,7 +48,7 @@ module qp_decide #(
   output logic [7:0]       cause_o,
   output logic [7:0]       status_o
 );
-  localparam logic [Steps-1:0] One = 1;
+  localparam logic [Steps-1:0] One = 1;  // executed in the order of bits; explained in qp_state
   localparam logic [Steps-1:0]
     DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
     Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9,
@@ -154,6 +157,7 @@ module qp_decide #(
         row.asked = 1'b1;
         ctl_op_o = iwarp_pkg::QpoHalfClose;
         steps_o   = Ctl | Save;
+      // After the peer's FIN it answers nothing: what is still posted or outstanding fails.
       end else if (row.fin && (row.st == iwarp_pkg::QpsRts || reads_i)) begin
         row.lost = 1'b1;
         steps_o = Fault | Save;

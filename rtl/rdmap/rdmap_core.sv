@@ -6,6 +6,8 @@
 //              |       +--> row of the QP         +--> err of the QP, IRD
 //              +<--forward--+                     (forwarded to the stage before)
 //
+// Prefixes of signals: r_ read, a_ row, l_ entry, d_ decide; w_, e_ one cycle after row or decide.
+//
 // 1. No stage stalls, except for invariant 4. rdmap_pick starts an operation only when everything
 //    the operation may emit has room. rdmap_room counts the operations in the pipeline.
 // 2. A QP's operations take effect in the order in which rdmap_pick starts them. The QP's row is
@@ -88,9 +90,9 @@ module rdmap_core #(
   output logic sge_ready_o,
   input  logic [OwnW-1:0] sge_i,         // RNIC_RDMAP_OWN_T
   output logic sq_valid_o,
-  output logic sq_drop_o,
-  output logic sq_own_o,
-  output logic sq_local_o,
+  output logic sq_drop_o,                // the QP has failed or stopped
+  output logic sq_own_o,                 // the body is sq_data_o, not the WQE's
+  output logic sq_local_o,               // a request to our own table: no message
   output iwarp_pkg::tx_message_hdr_t sq_o,
   output logic [415:0] sq_data_o,
   input  logic sq_left_i,
@@ -152,6 +154,7 @@ module rdmap_core #(
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign sge_ready_o = wqe_ready_o && wqe_is_request;
+  // It may make a job of rdmap_term: an error, or "responder idle" after half_close.
   assign may_fail    = op_d != OpHead && op_d != OpWqe &&
                        (op_d != OpCtl || ctl_i.op == iwarp_pkg::QpoHalfClose);
   rdmap_room #(.Depth(QueueDepth)) u_verdict_room (
@@ -325,7 +328,7 @@ module rdmap_core #(
   );
   always_ff @(posedge clk_i) scan_at_q <= scan_next;
 
-  // --- entry: read ORD, IRD and the QP's err
+  // --- entry: the data of ORD and IRD, which stage `row` addresses; the QP's err
   ord_t ord_wdata, ord_read, ord_q;
   logic [559:0] ird_read, ird_q;         // the bytes of a request
   segment_t     a_segment;

@@ -1,6 +1,8 @@
 // rdmap_judge: decides an operation with its ORD or IRD entry: verdict, error, head for the
 // responder. The first error of a QP wins.
 //
+// A deed is an operation after rdmap_row: what is still to be decided (RNIC_RDMAP_DEED_T).
+//
 //   deed, ORD or IRD entry, err --+--> verdict (segment)
 //                                 +--> job: qp_error and what a Terminate shows
 //                                 +--> head for the responder, order done, err of the QP
@@ -136,8 +138,8 @@ module rdmap_judge #(
     // An Atomic Response of the right kind with a wrong identifier (requirements.md section 7).
     if (refused && deed.kind == rnic_pkg::KindAtomic && ord_kind_i == rnic_pkg::KindAtomic)
       error.cause = iwarp_pkg::CauseRdmapLength;
-    // This cause of a Flush Request reports its failed read-back (A-11). Of a Read Request, it
-    // reports that the source could not be read.
+    // CauseRdmapLength: a read of host memory failed. For a Flush Request that is the read-back
+    // (A-11). For a Read Request the source could not be read.
     if (deed.of_request && ird_kind == rnic_pkg::KindFlush &&
         error.cause == iwarp_pkg::CauseRdmapLength)
       error.cause = iwarp_pkg::CauseFlushFailed;
@@ -145,6 +147,8 @@ module rdmap_judge #(
       error.has_wr = found_q || named;
       error.slot   = found_q ? found_slot_q : ord_slot_i;
     end
+    // No Terminate: the LLP is lost, the peer has sent one, the QP must not transmit yet (hold_tx),
+    // or nothing may follow our FIN (closed, closes).
     error.sends_term = error.cause != iwarp_pkg::CauseLlpLost &&
                        error.cause != iwarp_pkg::CausePeerTerminate &&
                        !deed.held && !deed.closed && !deed.closes;
@@ -152,7 +156,7 @@ module rdmap_judge #(
     job.has_head     = deed.has_head;
     job.of_request   = deed.of_request && ird_kind == rnic_pkg::KindRead;
     job.ulpdu_length = deed.ulpdu_length;
-    if (deed.of_request) begin
+    if (deed.of_request) begin           // DDP header of 18 bytes and 20, 52, 24, 28
       case (ird_kind)
         rnic_pkg::KindFlush:       job.ulpdu_length = 16'd38;
         rnic_pkg::KindAtomic:      job.ulpdu_length = 16'd70;

@@ -58,7 +58,7 @@ module rdmap_pick (
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  logic [15:0] wqe_qpn_i,
-  input  logic wqe_is_request_i,         // it goes on QN 1
+  input  logic wqe_is_request_i,         // a request on QN 1 or to our own table: it has a body
   input  logic sge_valid_i               // and its body is valid
 );
   typedef `RNIC_RDMAP_OP_E op_e;

@@ -1,4 +1,4 @@
-// RtlPins over the minimum build of the RTL in which streams stall at random (rtl/stall).
+// RtlPins over the build `stall`: small sizes of its own, streams stall at random (rtl/stall).
 #include "VRnicStall.h"
 #include "VRnicStall___024root.h"
 #include "VRnicStall_rnic_stall_pkg.h"

@@ -1,4 +1,5 @@
-// A queue that grows and never shrinks. std::deque would allocate and free a block every few items.
+// A queue whose storage grows and does not shrink, except by clear(). std::deque would allocate and
+// free a block every few items.
 //
 //   Ring<Frame> line;
 //   line.push_back(std::move(f));

@@ -76,7 +76,8 @@ TEST(MpaStart, PeerToPeerChoosesWriteThenRead) {
   // A 8000, B 4000 in the first word; C 8000, D 4000 in the second
   EXPECT_BYTES(encode(must(rtr("c0 08 c0 08")).reply), kRep + "50 02 00 04 80 04 80 04");
   EXPECT_BYTES(encode(must(rtr("80 08 40 08")).reply), kRep + "50 02 00 04 80 04 40 04");
-  EXPECT_EQ(errc(rtr("c0 08 00 08")), Errc::kRefused);  // only an FPDU or Send: C-43, code 07
+  // The peer offers only RTR messages that we do not send: refused with code 07 (C-43).
+  EXPECT_EQ(errc(rtr("c0 08 00 08")), Errc::kRefused);
   EXPECT_BYTES(encode(must(rtr("00 08 c0 08")).reply),
                kRep + "50 02 00 04 00 04 00 04");  // without A no RTR message is chosen
   // An RTR Read takes one of the IRD, even if the peer announces that it never sends Reads.

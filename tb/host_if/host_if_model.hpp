@@ -133,7 +133,7 @@ struct HostIfModelDut : PacedDut {
   };
   struct Response {
     uint64_t value = 0;
-    Counts behind{};  // packets of each client that must be sent before
+    Counts before{};  // writes accepted before this read, of each client: the response follows them
   };
   struct Extents {  // whole groups, and one still coming
     std::deque<model::ExtentList> whole;
@@ -167,7 +167,7 @@ struct HostIfModelDut : PacedDut {
     }
     if (!responses_.ready() || !mmio_rsp.ready()) return;
     for (size_t w = 0; w < left_.size(); w++)
-      if (left_[w] < responses_.front().behind[w]) return;
+      if (left_[w] < responses_.front().before[w]) return;
     mmio_rsp.push({.data = responses_.pop().value});
   }
 
@@ -240,6 +240,7 @@ struct HostIfModelDut : PacedDut {
     sent_ += n;
     return w.last != 0;
   }
+  /// The client as tap_dma_wr of the RTL numbers it.
   static unsigned tap(model::Purpose p) {
     return p == model::Purpose::kPlace  ? 4
            : p == model::Purpose::kCq   ? 5
@@ -290,6 +291,7 @@ struct HostIfModelDut : PacedDut {
     piece_.clear();
   }
   void walk() {
+    // Every half time-out, but not more often than the RTL, whose walk takes rd_tags cycles.
     const uint64_t tick = std::max<uint64_t>(host_->cpl_timeout() / 2, sizes().rd_tags);
     if (host_->cpl_timeout() == 0 || now() % tick != 0) return;
     for (const auto& ended : host_->rd.walk()) host_->rd.piece(ended);

@@ -20,7 +20,7 @@
 
 namespace rnic::tb {
 
-/// The client whose request is sent in this cycle, from the taps of the RTL.
+/// The client whose request is sent in this cycle: taps of the RTL, or set by the model's bench.
 struct ClientTap {
   bool valid = false;
   unsigned client = 0;
@@ -159,6 +159,8 @@ class RootPort final : public Port {
     for (const auto& c : cheats_)
       if (r.address < c.address + c.bytes && c.address < r.address + r.length) read.cheat = c.how;
     if (read.cheat == Cheat::kNever || read.cheat == Cheat::kLate) counts.timed_out++, errors++;
+    // A read ends 1 to 1.5 time-outs after it is sent; its tag is held for 1.5 to 2 more. So a
+    // completion at 2.25 time-outs meets a held tag, which may not be used before 2.5.
     if (read.cheat == Cheat::kNever) {
       lost_[r.tag] = cycle_ + timeout_ * 5 / 2;
       return;

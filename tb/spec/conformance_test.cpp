@@ -1,4 +1,4 @@
-// conformance: refused inputs, with file, line and reason, and the page that it prints.
+// The tool conformance: the inputs that it refuses, with file, line and reason, and its page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -72,7 +72,8 @@ TEST_P(AtomicHot, DoesNotSlowAQpThatOnlyReads) {
           beside = measure();
           unsigned waiting = 0;
           for (const Endpoint* e : adders) waiting += e->sends_outstanding() != 0 ? 1u : 0u;
-          EXPECT_GE(waiting, others / 2) << "too few FetchAdds to be beside";
+          EXPECT_GE(waiting, others / 2)
+              << "fewer than half of the QPs still had FetchAdds outstanding";
           for (Endpoint* e : adders) {
             h.until_complete(*e, "FetchAdds");
             for (const Wc& wc : e->done) EXPECT_EQ(wc.status, IBV_WC_SUCCESS);

@@ -522,7 +522,7 @@ TEST(Capture, ThatCannotBeReadIsRefused) {
   std::string other = whole;
   other[20] = 113;
   has(said(other), "a pcap of link type 113");
-  has(said(whole.substr(0, 24) + whole.substr(records[1])), "its SYN is not there");
+  has(said(whole.substr(0, 24) + whole.substr(records[1])), "its SYN is missing");
   std::string lost = whole.substr(0, records[5]) + whole.substr(records[6]);
   for (size_t k = 6; said(lost).empty() && k + 1 < records.size(); ++k)  // a record with data
     lost = whole.substr(0, records[k]) + whole.substr(records[k + 1]);

@@ -192,6 +192,7 @@ TEST_F(SweepCommand, ContinuesAfterAKill) {
   for (int i = 0; i < 10; ++i) {
     const auto us = static_cast<useconds_t>(rng.between(1'000, 400'000));
     killed += run_and_signal(sweep + "--csv k.csv", SIGKILL, us);
+    // No table while every run was killed.
     EXPECT_FALSE(killed == static_cast<unsigned>(i + 1) && exists("k.csv"));
   }
   EXPECT_GT(killed, 0U);

@@ -3,8 +3,8 @@
 //
 // The state is the reflected one: it starts as all ones, byte 0 goes in first, and its complement
 // is sent, low byte first. With s the state and d the data, 64 bytes give adv64(s) ^ data64(d).
-// Zero bytes in front of a zero state change nothing, so n bytes at the last byte positions of the beat give
-// adv_n(s) ^ data64(d).
+// Zero bytes fed into a zero state leave it zero, so n bytes at the last byte positions of the beat
+// give adv_n(s) ^ data64(d).
 #include <array>
 
 #include "text.hpp"

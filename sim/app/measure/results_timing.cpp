@@ -201,11 +201,11 @@ void Results::timing_error() {
   for (const Length& l : kLengths) {
     for (const char* mtu : {"1500", "9000"}) {
       if (l.size <= kOneSegment && mtu != std::string_view("1500")) continue;
-      const Settings both_of{fmt::format("size={}", l.size), fmt::format("mtu={}", mtu)};
+      const Settings size_and_mtu{fmt::format("size={}", l.size), fmt::format("mtu={}", mtu)};
       for (const bool four : {false, true}) {
         for (const bool both : {false, true}) {
           for (const char* p : {"write_bw", "send_bw", "read_bw"}) {
-            Settings s = both_of;
+            Settings s = size_and_mtu;
             s.insert(s.end(), {fmt::format("depth={}", l.depth), fmt::format("warmup={}", l.depth),
                                fmt::format("count={}", l.count[four ? 1 : 0]),
                                four ? "threads=4" : "threads=1", four ? "qps=2" : "qps=1",
@@ -220,7 +220,7 @@ void Results::timing_error() {
           }
         }
         for (const char* p : {"write_lat", "send_lat", "read_lat", "flush_lat"}) {
-          Settings s = both_of;
+          Settings s = size_and_mtu;
           s.insert(s.end(), {"count=32", "warmup=4", four ? "threads=4" : "threads=1"});
           add({.program = p,
                .size = fmt::format("{}", l.size),
@@ -272,8 +272,8 @@ void Results::timing_error() {
       "RTL, model and error are of the time in the devices, averaged; the platform's share, here "
       "of the RTL's run, is the rest. Half of the round trip where the program says so.\n\n" +
           markdown(rows_of(alone, false)) +
-          "Steps of the devices that take the model another time than the RTL, where both go the "
-          "same way:\n\n" +
+          "Steps of the devices whose time differs between model and RTL, of messages with the "
+          "same steps:\n\n" +
           markdown(steps.rows()));
   section("Timing error of the model: latency with the platform's share",
           "Averages over the operations of all threads. A host polls every 40 ns, so that an "

@@ -26,10 +26,10 @@ using search::Situation;
 using search::Space;
 
 constexpr std::array<const char*, 2> kKinds = {"model", "rtl"};
-constexpr unsigned kPatienceS = 200;
-constexpr double kLongest = 4;    // ms simulated: takes 20 to 30 s on two RTL devices
-constexpr double kBroken = 1000;  // score of a situation that ends differently on model and RTL
-constexpr size_t kParents = 12;   // the worst situations, parents of the next ones
+constexpr unsigned kPatienceS = 200;  // wall time of one run, at most
+constexpr double kLongest = 4;        // ms simulated: takes 20 to 30 s on two RTL devices
+constexpr double kBroken = 1000;      // score of a situation that ends differently on model and RTL
+constexpr size_t kParents = 12;       // the worst situations, parents of the next ones
 constexpr unsigned kFreshPercent = 35;
 constexpr double kShareOfShrinking = 0.3;
 const std::vector<std::string> kPrograms = {

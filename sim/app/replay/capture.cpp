@@ -28,7 +28,7 @@ struct Packet {
   std::span<const uint8_t> data;
 };
 
-/// Empty if the frame is not TCP over IPv4, or not whole.
+/// Empty if the frame is not TCP over IPv4, or was cut by the capture.
 std::optional<Packet> packet_of(std::span<const uint8_t> f) {
   if (f.size() < kEthernet + kLeastIp || base::load_be<uint16_t>(&f[12]) != kIsIpv4)
     return std::nullopt;
@@ -81,8 +81,7 @@ class Reader {
         if (s.from == p.from && s.to == p.to) return take(*c, s, is_initiator, p);
       }
     }
-    if (!p.data.empty())
-      throw wrong("the capture begins within a connection; its SYN is not there");
+    if (!p.data.empty()) throw wrong("the capture begins within a connection; its SYN is missing");
   }
 
   Listing listing() {

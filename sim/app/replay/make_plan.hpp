@@ -9,7 +9,8 @@
 
 namespace rnic::app {
 
-/// Selects the endpoint by its name in the listing or by its role; empty: siw, else the responder.
+/// Selects the endpoint by its name in the listing or by its role. Empty: siw (Linux Soft-iWARP) if
+/// the listing names it as initiator, else the responder.
 /// Throws Usage.
 Endpoint side_of(const Listing& listing, const std::string& name);
 

@@ -14,7 +14,7 @@
 namespace rnic::app {
 namespace {
 
-constexpr uint64_t kBeforeNs = 2000, kBehindNs = 500;
+constexpr uint64_t kBeforeNs = 2000, kAfterNs = 500;
 
 /// Returns name, or name-2, name-3, ..., so that the waveforms of an earlier failure and those that
 /// another run is writing are not overwritten.
@@ -47,13 +47,14 @@ std::string written_again(const std::string& wanted, const std::array<std::strin
   if (failed.json.contains("wrong")) {
     const auto& wrong = failed.json["wrong"];
     const Place place{wrong["side"].get<Side>(), wrong["bus"]};
+    // First repetition, without a waveform: when was the wrong byte written?
     const Outcome seen = in_child([&] { return again("none", place); });
     if (seen.json.value("written_at_ns", 0) != 0) {
       at = seen.json["written_at_ns"];
       what = "the wrong byte was written";
     }
   }
-  const uint64_t from = at - std::min(at, kBeforeNs), to = at + kBehindNs;
+  const uint64_t from = at - std::min(at, kBeforeNs), to = at + kAfterNs;
   (void)in_child([&] { return again(fmt::format("{}.fst@{}..{}", name, from, to), {}); });
   return fmt::format("waveform: {}from {} to {} ns; at {} ns {}\n", files, from, to, at, what);
 }

@@ -12,7 +12,8 @@ namespace rnic::app {
 void check_settings(const Options& o, const std::string& command,
                     const std::vector<std::string_view>& used) {
   const auto& kind = o.request.kind;
-  const bool both = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
+  const bool any_rtl = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
+  // A setting of a file counts only if it is not the default.
   const auto is_given = [](const Setting& s) {
     return s.origin == Origin::kSet || (s.is_own() && s.value != s.default_value);
   };
@@ -23,7 +24,8 @@ void check_settings(const Options& o, const std::string& command,
   const auto no_rtl = [&](const Setting& s) {
     return Usage(fmt::format("{}: no device that it is set for is RTL", said(s)));
   };
-  if (const Setting& s = o.request.config.find("reset_seed"); is_given(s) && !both) throw no_rtl(s);
+  if (const Setting& s = o.request.config.find("reset_seed"); is_given(s) && !any_rtl)
+    throw no_rtl(s);
   for (const Setting& s : o.request.config.overrides()) {
     for (const Side side : {kClient, kServer}) {
       if (is_given(s) && s.name == fmt::format("{}.reset_seed", kSideNames[side]) &&

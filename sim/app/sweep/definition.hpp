@@ -25,7 +25,7 @@ class Definition {
   bool has_rtl_devices() const { return has_rtl_; }
   /// All that decides the rows of the sweep.
   const nlohmann::ordered_json& json() const { return json_; }
-  /// 16 hexadecimal digits of it.
+  /// FNV-1a sum of json() in 16 hexadecimal digits.
   std::string digest() const;
 
  private:
