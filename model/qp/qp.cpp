@@ -111,7 +111,7 @@ void Qp::update(uint16_t qpn) {
                         r.reads < kReads && free(r, rq_prefetch_) != 0;
   const bool retire =
       c.exists &&
-      ((c.win_count != 0 && window(qpn, 0).done && !c.retired_done) ||
+      (has_done(qpn) ||
        c.phase == Ctx::Phase::kFlushing ||
        (c.state == QpState::kError && (s.producer != s.retired || r.producer != r.retired)));
   put(fetchable_, Set::kFetchable, qpn, fetch);
@@ -464,7 +464,7 @@ void Qp::send_cqe(uint16_t qpn, const Issued& w, WcStatus status) {
 
 void Qp::retire(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
-  if (c.win_count != 0 && window(qpn, 0).done && !c.retired_done) {
+  if (has_done(qpn)) {
     const Issued w = window(qpn, 0);
     c.win_head = static_cast<uint8_t>((c.win_head + 1) % sq_window_);
     --c.win_count;

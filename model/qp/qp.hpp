@@ -149,6 +149,11 @@ class Qp {
   bool completes_on(uint16_t qpn, uint16_t cqn) const;
   bool waits_for_term(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kTermWait; }
   bool flushing(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kFlushing; }
+  /// The oldest issued WQE is done, and no flush has begun: retire() completes it.
+  bool has_done(uint16_t qpn) const {
+    const Ctx& c = ctx_[qpn];
+    return c.win_count != 0 && !c.retired_done && window_[qpn * sq_window_ + c.win_head].done;
+  }
   void cq_failed(uint16_t qpn);    ///< one of its CQs has failed
   void peer_closed(uint16_t qpn);  ///< the FIN is processed: a Read would get no response
   void ask_close(uint16_t qpn);    ///< the send queue is empty: orders half_close of rdmap

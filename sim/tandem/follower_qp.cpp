@@ -210,10 +210,10 @@ void Steps::completion_told(const spec::Cqe& entry) {
   }
 }
 
-/// Retires done work requests at the head of the window.
+/// Retires done work requests at the head of the window. Also when all units have stopped: qp_retire
+/// takes the reports that it has queued before the flush.
 void Steps::retire_done(uint16_t qpn) {
-  while (qp_.retirable().test(qpn) && !qp_.flushing(qpn) && qp_.state(qpn) != spec::QpState::kError)
-    qp_.retire(qpn);
+  while (qp_.has_done(qpn)) qp_.retire(qpn);
 }
 
 /// qp_retire flushes in passes, and each pass reads the producer indices again. So it also flushes

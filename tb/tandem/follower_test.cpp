@@ -651,6 +651,20 @@ TEST(FollowerDiffers, RegisterRead) {
   EXPECT_THAT(s.run(), HasSubstr("register 0x28 of BAR 0: RTL 0x1 / model 0x3000"));
 }
 
+/// qp_retire may still have the report of a Send in its queue when the last unit has stopped.
+TEST(Follower, ASendRetiresBetweenTheLastStopAndTheFlush) {
+  Script s;
+  s.set_up();
+  s.send();
+  s.refused_write();
+  const auto at = [&s](const char* label) {
+    return s.steps.begin() + static_cast<std::ptrdiff_t>(s.at(label));
+  };
+  std::rotate(at("the end of the Send"), at("the doorbell of the receive to be flushed"),
+              at("the flush"));
+  EXPECT_THAT(s.run(), IsEmpty());
+}
+
 TEST(FollowerDiffers, FlushBeforeAllUnitsHaveStopped) {
   Script s = failing();
   s.swap("ddp stops", "the flush");
