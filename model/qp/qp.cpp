@@ -111,8 +111,7 @@ void Qp::update(uint16_t qpn) {
                         r.reads < kReads && free(r, rq_prefetch_) != 0;
   const bool retire =
       c.exists &&
-      (has_done(qpn) ||
-       c.phase == Ctx::Phase::kFlushing ||
+      (has_done(qpn) || c.phase == Ctx::Phase::kFlushing ||
        (c.state == QpState::kError && (s.producer != s.retired || r.producer != r.retired)));
   put(fetchable_, Set::kFetchable, qpn, fetch);
   put(issuable_, Set::kIssuable, qpn, issuable);
