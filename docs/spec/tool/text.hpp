@@ -25,6 +25,7 @@ inline std::string camel(const std::string& snake) {
   return out;
 }
 
+// verbs: the item keeps libibverbs' name.
 inline std::string sv_item(const Enum& e, const Item& i) {
   return e.verbs ? i.name : e.prefix + camel(i.name);
 }
