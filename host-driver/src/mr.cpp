@@ -45,7 +45,7 @@ constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 
 Result<void> check_access(uint32_t access) {
   const uint32_t rest = access & ~(kKnown | kAccessHints);
-  if (rest != 0) return fail(Errc::kNotSupported, "mr: access {:#x} is not there yet", rest);
+  if (rest != 0) return fail(Errc::kNotSupported, "mr: access {:#x} is not supported", rest);
   if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
     return fail(Errc::kInvalidArgument, "mr: access {:#x}: remote write needs local write", access);
   if ((access & IBV_ACCESS_REMOTE_ATOMIC) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)

@@ -11,13 +11,15 @@ namespace rnic::verbs {
 
 namespace {
 
-constexpr uint32_t kMaxListed = (2u << 20) / 8;  // pages of one contiguous page list
+// Pages of a page list: a contiguous buffer of at most 2 MiB, 8 bytes an entry.
+constexpr uint32_t kMaxListed = (2u << 20) / 8;
 
 }  // namespace
 
 Result<Mr> Pd::alloc_mr(uint32_t max_pages) {
   ContextCore& ctx = *core_->ctx;
   Manager& m = ctx.mgr;
+  // max_mr_size is the number of page-list entries times the largest page.
   const uint64_t entries = m.attr().max_mr_size >> kMaxLogPage;
   const uint64_t most = std::min<uint64_t>(std::bit_floor(entries), kMaxListed);
   if (max_pages == 0 || max_pages > kMaxListed)
@@ -35,6 +37,7 @@ Result<Mr> Pd::alloc_mr(uint32_t max_pages) {
   spec::AdminMrArgs args;
   args.pd = static_cast<uint16_t>(core_->number);
   args.fast = 1;
+  // With `fast`, log_page is log2 of the number of page-list entries.
   args.log_page = static_cast<uint8_t>(std::countr_zero(mr->pages));
   args.pages = mr->pages;
   if (auto r = mr->create(args); !r) return error_of(r);
@@ -145,6 +148,7 @@ Result<void> Mr::map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
   mr.length = list.length();
   mr.first_offset = list.first_offset();
   mr.is_persistent = is_persistent;
+  // Kept: if the device refuses the next registration, it may still use the previous mapping.
   mr.earlier = std::exchange(mr.buffers, std::move(buffers));
   return {};
 }

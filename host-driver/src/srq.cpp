@@ -137,7 +137,7 @@ std::optional<uint64_t> SrqCore::complete(uint16_t tag) {
   return requests[tag].wr_id;
 }
 
-// As QpCore::refresh(): get_async_event() then finds the event in the context's queue.
+// Moves the limit event to the context's events, from which get_async_event() returns it.
 void SrqCore::note_limit() {
   if (std::exchange(ctx.mgr.qp_event[number], uint8_t{0}) == 0) return;
   limit = 0;

@@ -34,7 +34,7 @@ Result<void> check_opcode(const SendWr& wr) {
       return {};
     case IBV_WR_SEND_WITH_IMM:
     case RNIC_WR_VERIFY:
-      return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
+      return fail(Errc::kNotSupported, "wr {}: opcode {} is not supported", wr.wr_id,
                   static_cast<unsigned>(wr.opcode));
   }
   return fail(Errc::kInvalidArgument, "wr {}: no opcode {}", wr.wr_id,
@@ -127,6 +127,7 @@ Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, Wqe
   if (wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_FLUSH)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
                 name_of(wr.opcode));
+  // The 8 bytes of an Atomic Write always fit.
   if (length > cap.max_inline_data && wr.opcode != IBV_WR_ATOMIC_WRITE)
     return fail(Errc::kInvalidArgument, "wr {}: {} inline bytes, the QP takes {}", wr.wr_id, length,
                 cap.max_inline_data);
@@ -207,10 +208,13 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
     if (auto r = check_atomic_write(wr, *length); !r) return r;
 
   out.bytes.fill(0);
+  // Of a Write with Immediate this is the second WQE. QpCore encodes the first one, as a Write, and
+  // sets is_pair.
   out.is_pair = false;
   spec::SqWqe head;
   head.opcode = static_cast<uint8_t>(wr.opcode);
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
+  // Their operands are in the WQE: the device refuses them without the flag.
   if (fetches || is_imm || is_reg || is_bind) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
   const bool is_send = wr.opcode == IBV_WR_SEND || wr.opcode == IBV_WR_SEND_WITH_INV;
@@ -255,6 +259,8 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   return {};
 }
 
+// Each 64-byte half of a push has the doorbell, since the halves arrive in either order: in
+// `ring` of the header, and in the last 8 bytes of the second half.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer) {
   auto head = spec::SqWqe::unpack(wqe.bytes);
   head.ring = {.object = qpn, .flags = 0, .index = producer};

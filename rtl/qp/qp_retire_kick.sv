@@ -6,9 +6,10 @@
 // 1. A kick is due when a request to the peer has ended (Read, Flush, atomic, Atomic Write), when
 //    the window was full, or when the QP is closing (watch) and its send queue is now empty. No
 //    other retirement makes a QP eligible.
-// 2. No kick is lost. The tables are read in the cycle in which qp_retire writes ret_*. So when
-//    qp_pick reads its copies, either it reads ret_*, or its tail, producer index and watch are no
-//    newer than here. (qp_state kicks after it has written watch.)
+// 2. No kick is lost. The tables are read in the cycle in which qp_retire writes ret_* (retired
+//    index and window head, of which qp_pick has copies). If qp_pick still reads the old ret_*, its
+//    tail, producer index and watch are no newer than those read here. So this leaf sees the same
+//    full window or closing QP, and kicks. (qp_state kicks after it has written watch.)
 // 3. qp_retire begins a pass only if count_o has room for its kick (KickHasRoom_A).
 //
 // Latency: 2 cycles.

@@ -12,6 +12,7 @@
 // 3. A request that waits for its turn in rdmap_atomic occupies no room that other requests need.
 // 4. At most one fault is in rdmap_core at a time.
 //
+// Latency: 1 cycle from work to the request of a head. Throughput: that of the services.
 // Waits for the two services.
 // Siblings: rdmap_core, rdmap_read, rdmap_atomic.
 // Bench: tb/rdmap/rdmap_test.cpp
@@ -19,13 +20,13 @@
 `include "rnic_words.svh"
 
 module rdmap_resp #(
-  parameter int unsigned ResultDepth = 2,
+  parameter int unsigned ResultDepth = 2,  // old values that may wait for rdmap_atomic
   localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W,
   localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  output logic ready_o,
+  output logic ready_o,                    // rdmap_atomic has cleared its tables
   input  logic [63:0] placed_i,
   // work, from rdmap_core: the list has room for every QP
   input  logic work_valid_i,

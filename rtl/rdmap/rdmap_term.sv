@@ -1,5 +1,5 @@
-// rdmap_term: reports a QP's first error to qp, and builds its Terminate. RFC 5040 sections 4.8,
-// 7.1; requirements.md 5.2, 6.
+// rdmap_term: reports to qp a QP's first error, or that its responder is idle after half_close, and
+// builds the Terminate of an error. RFC 5040 sections 4.8, 7.1; requirements.md 5.2, 6.
 //
 //   job --> [ kept ] --> qp_error
 //                   \--> [ sums ] --> Terminate (tx_message, source term):
@@ -12,7 +12,7 @@
 // Latency: 1 cycle to qp_error, 2 to the message.
 // Throughput: a job every 2 cycles, every 3 with a message.
 // Waits for qp_error, and for ddp's Terminate slot, which is free: a QP fails once.
-// Siblings: rdmap_core (decides; its jobs queue in rdmap), rdmap_tx.
+// Siblings: rdmap_core (in it rdmap_judge decides; its jobs queue in rdmap), rdmap_tx.
 // Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
@@ -24,6 +24,8 @@ module rdmap_term #(
   input  logic rst_ni,
   input  logic job_valid_i,
   output logic job_ready_o,
+  // job_i (RNIC_RDMAP_JOB_T): has_head: net, byte 0 on top, and ulpdu_length are of the offending
+  // segment. of_request: it is a Read Request, of which offset bytes have been returned.
   input  logic [JobW-1:0] job_i,
   output logic left_o,                   // a job is finished; rdmap_tx has its message
   // to qp
@@ -71,6 +73,7 @@ module rdmap_term #(
   iwarp_pkg::read_request_t   request, moved;
   logic [415:0] text;
   logic [31:0]  length;
+  // {layer, type, code, with the DDP header, with the Read Request header}
   assign code                = iwarp_pkg::cause_terminate(error.cause);
   assign {untagged, request} =
       job_q.net[367 -: iwarp_pkg::DdpUntaggedWidth + iwarp_pkg::ReadRequestWidth];

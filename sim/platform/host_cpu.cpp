@@ -1,3 +1,5 @@
+// Threads of a host, each with a local time: see host_cpu.hpp. settle() makes the device's writes
+// up to now visible in memory; `moved_` counts progress, for the watchdog.
 #include "platform/host_cpu.hpp"
 
 #include <algorithm>
@@ -88,6 +90,7 @@ uint64_t HostThread::mmio_read(Mmio m) {
   return answer_.value;
 }
 
+/// The caller (SimPciDevice) charges the time of the store. A posted write needs no sync.
 void HostThread::mmio_write(Mmio m) {
   for (auto* o : cpu_.observers_) o->wrote(number_, now(), m);
   cpu_.root_complex_->mmio_write(now(), std::move(m));

@@ -86,6 +86,7 @@ class CqWorld {
   }
   void modify_cq(uint16_t cqn, uint32_t eqn) {
     const auto rsp =
+        // modify_cq ignores base and log_size
         command(spec::AdminOpcode::kModifyCq, cqn,
                 {.base = rng_.next(), .log_size = 9, .eqn = static_cast<uint8_t>(eqn)});
     EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);

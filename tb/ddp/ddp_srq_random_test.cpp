@@ -86,16 +86,20 @@ class Mix {
   };
   struct Q {
     Phase phase = kIdle;
-    bool ordered = false, in_order = false, gone = false, refused = false, failed = false;
-    unsigned late = 0;  // segments that mpa still brings
-    uint64_t last = 0;  // its newest segment
+    bool ordered = false;   // an order is outstanding
+    bool in_order = false;  // the stop comes with no segment after it
+    bool gone = false;      // ddp has acknowledged the stop, or refused a segment because of it
+    bool refused = false;   // rdmap refuses all further segments
+    bool failed = false;    // a segment had a wrong MSN
+    unsigned late = 0;      // segments that mpa still brings
+    uint64_t last = 0;      // its newest segment
     uint32_t msn = 1, mo = 0;
     bool open = false;
     Take now;                 // for the newest message
     std::vector<Take> takes;  // of all messages; ddp has made the first `made`
     unsigned made = 0;
-    std::optional<uint16_t> owed;
-    std::deque<spec::RxDone> due;
+    std::optional<uint16_t> owed;  // tag of the WQE of the open message, not reported yet
+    std::deque<spec::RxDone> due;  // expected reports, in order
   };
 
   uint64_t issued() const { return w.given[0] + w.given[1]; }
@@ -263,6 +267,8 @@ class Mix {
     SCOPED_TRACE(fmt::format("segment {} of QP {}", judged, s.qpn));
     EXPECT_EQ(got.qpn, s.qpn);
     Q& q = qs[s.qpn];
+    // ddp refuses a segment of a stopping QP with LocalCatastrophic. Unless the segment has taken a
+    // WQE, this shows that the stop has taken effect.
     const bool has_taken = s.take && *s.take < q.made;
     if (!has_taken && !q.refused)
       q.gone |= q.phase != kRuns && got.cause == Cause::kLocalCatastrophic;

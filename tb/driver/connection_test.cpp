@@ -82,7 +82,7 @@ TEST_F(Connect, ReplyMayBeShorterThanTold) {
       if (c.info.state == spec::ConnState::kConnecting)
         return dev.set_state(c.info.connection, spec::ConnState::kEstablished);
       if (c.out.size() < 20 || step > 1) return;
-      if (step == 0) c.told_twice = 20;
+      if (step == 0) c.told_twice = 20;  // conn_query reports 20 bytes more than wait
       dev.stream(c.info.connection,
                  step++ == 0 ? hex(whole.substr(0, first)) : hex(whole.substr(first)));
     };
@@ -223,8 +223,8 @@ TEST_F(Connect, DisconnectIsGraceful) {
   ASSERT_TRUE(connections.back().disconnect());
   bool closing = false;
   for (const auto& c : dev.commands)
-    closing =
-        closing || (c.opcode == 0x19 && c.args[0] == static_cast<uint8_t>(spec::QpState::kClosing));
+    closing = closing || (c.opcode == static_cast<uint8_t>(spec::AdminOpcode::kModifyQp) &&
+                          c.args[0] == static_cast<uint8_t>(spec::QpState::kClosing));
   EXPECT_TRUE(closing);
   EXPECT_TRUE(connections.back().disconnect());  // the second call does nothing
   ASSERT_TRUE(qp.destroy());
@@ -239,7 +239,8 @@ TEST_F(Connect, APeerThatNeverClosesIsAborted) {
   dev.commands.clear();
   EXPECT_EQ(errc(connections.back().disconnect(200 * kUs)), Errc::kTimedOut);
   bool aborted = false;
-  for (const auto& c : dev.commands) aborted = aborted || c.opcode == 0x37;
+  for (const auto& c : dev.commands)
+    aborted = aborted || c.opcode == static_cast<uint8_t>(spec::AdminOpcode::kConnAbort);
   EXPECT_TRUE(aborted);
   dev.refuse.clear();
 }

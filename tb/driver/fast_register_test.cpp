@@ -280,7 +280,7 @@ TEST_F(FastRegister, WrongUseIsEinval) {
   bad(qp, reg(mr, IBV_ACCESS_REMOTE_WRITE), "remote write needs local write");
   bad(qp, reg(mr, IBV_ACCESS_REMOTE_ATOMIC), "remote atomic needs local write");
   bad(qp, reg(mr, IBV_ACCESS_ZERO_BASED), "IBV_ACCESS_ZERO_BASED");
-  bad(qp, reg(mr, 0x40), "access 0x40 is not there yet", Errc::kNotSupported);
+  bad(qp, reg(mr, 0x40), "access 0x40 is not supported", Errc::kNotSupported);
   bad(qp, reg(mr, IBV_ACCESS_MW_BIND | RNIC_ACCESS_REMOTE_INVALIDATE), "exclude each other");
   bad(qp, reg(mr, IBV_ACCESS_FLUSH_PERSISTENT), "not persistent");
   dev.domain = PersistenceDomain::kNone;

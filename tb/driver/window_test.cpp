@@ -130,7 +130,7 @@ TEST_F(Window, BindMwTakesTheNextKey) {
     finish(qp, static_cast<uint16_t>(i));
     EXPECT_EQ(poll().at(0).wr_id, i);
   }
-  EXPECT_TRUE(qp.core()->windows.empty()) << "for all QPs of the PD";
+  EXPECT_TRUE(qp.core()->windows.empty()) << "a window of type 1 belongs to the PD";
   // Length 0 unbinds, and needs no region.
   ASSERT_TRUE(qp.bind_mw(mw, {}));
   EXPECT_EQ(spec::BindOperands::unpack(sq(qp, 3).subspan(32)), spec::BindOperands());

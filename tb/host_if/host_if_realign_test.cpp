@@ -20,7 +20,7 @@ class HostIfRealignTest : public testing::Test {
     uint32_t length;
     unsigned client;
     bool end;
-    uint16_t side;
+    uint16_t side;  // tag that comes out beside the beats
   };
   struct Beat {
     bool first, last;
@@ -229,8 +229,8 @@ TEST_F(HostIfRealignTest, StartsAnewAfterAReset) {
   }
 }
 
-// The header: one beat per cycle at any alignment, with no gap between chunks or packets. Latency 2
-// cycles.
+// As host_if_realign's header says: one beat per cycle at any alignment, with no gap between chunks
+// or packets. Latency 2 cycles.
 TEST_F(HostIfRealignTest, NoGap) {
   start({});
   for (int i = 0; i < 300; i++) give();

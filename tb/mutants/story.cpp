@@ -33,7 +33,7 @@ struct Consequence {
   Cause cause;    // the error that its receiver finds
   uint16_t term;  // the Terminate code that it sends
 };
-/// In the order of Damage. docs/gen/errors.md
+/// In the order of Damage (damage.hpp). docs/gen/errors.md
 constexpr Consequence kConsequences[] = {
     {IBV_WR_SEND, Cause::kMpaCrc, 0x2002},
     {IBV_WR_SEND, Cause::kMpaCrc, 0x2002},
@@ -98,6 +98,8 @@ Result<void> Story::body() {
   if (auto r = open(); !r) return r;
   for (number_ = 0; number_ < scenes_.size(); ++number_) {
     now_ = scenes_[number_];
+    // A damaged record is caused by the side whose device damages nothing. If that record is the
+    // Terminate, which travels back, the sides swap.
     const bool causes = now_.what == Case::kDamaged
                             ? (shared_.device[side_] == nullptr) != hears_terminate()
                             : number_ % 2 == side_;
@@ -147,7 +149,8 @@ Result<void> Story::open() {
   return {};
 }
 
-/// Waits until the other side has also reached this step of the scene.
+/// Waits until the other side has also reached this step of the scene. A scene has 16 numbers:
+/// steps 1, 2 and 15 are part of each, those between belong to its case.
 Result<void> Story::meet(uint32_t step) {
   const uint32_t at = number_ * 16 + step;
   shared_.step[side_] = at;
@@ -307,8 +310,10 @@ Result<void> Story::terminated(uint16_t code, std::vector<Wanted> wanted) {
   return fatal(static_cast<uint32_t>(Cause::kPeerTerminate), code);
 }
 
+/// The part of the side that causes the error.
 Result<void> Story::trouble(Qp& qp) {
   const unsigned peer = 1 - side_;
+  // left: success or flushed, as the error may overtake it; lost: flushed; done: this status.
   const Wanted left1{1, IBV_WC_SUCCESS, kFlushed}, left2{2, IBV_WC_SUCCESS, kFlushed},
       left3{3, IBV_WC_SUCCESS, kFlushed}, lost2{2, kFlushed, kFlushed};
   const Wanted receive1{kReceive, kFlushed, kFlushed}, receive2{kReceive + 1, kFlushed, kFlushed};
@@ -562,6 +567,7 @@ Result<void> Story::each_other(Qp& qp) {
   return {};
 }
 
+/// The part of the other side, whose device detects the error or reports it.
 Result<void> Story::suffer(Qp& qp) {
   Cause cause = Cause::kNone;
   WcStatus first = kFlushed;

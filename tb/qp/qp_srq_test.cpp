@@ -85,7 +85,7 @@ TYPED_TEST(QpSrqTest, ServesItsQpsInOrder) {
   });
 }
 
-TYPED_TEST(QpSrqTest, DoorbellsOfAQueueThatIsNotThere) {
+TYPED_TEST(QpSrqTest, DoorbellsOfAnAbsentQueue) {
   this->worlds(2, [&](auto& w) {
     auto& bells = this->dut.qp_doorbell;
     bells.put(w.doorbell(0, DoorbellKind::kRq, 1));
@@ -156,7 +156,7 @@ TYPED_TEST(QpSrqTest, AWqeThatCannotBeReadStays) {
       ASSERT_TRUE(w.wait_state(0, QpState::kError));
       w.far_memory(0);
       for (unsigned i = 1; i < batch; i++) w.receive(2);
-      w.post_recv(kSrq, 1, 4);
+      w.post_recv(kSrq, 1, 4);  // 4 SGEs: malformed
       w.post_recv(kSrq, 1);
       this->posted(w);
       w.receive(1, RqTake::kMalformed);
@@ -196,7 +196,7 @@ TYPED_TEST(QpSrqTest, ReachesItsLimit) {
     take(1, 1);            // 3
     w.set_limit(kSrq, 0);
     take(1, 1);
-    w.set_limit(kSrq, 0xffff);  // above its size: at once
+    w.set_limit(kSrq, 0xffff);  // above its size: the next take reaches it
     take(2, 2);
     w.set_limit(kSrq, 1);
     take(0, 3);  // the last one

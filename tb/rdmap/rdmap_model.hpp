@@ -1,7 +1,7 @@
 // The model's rdmap behind the interface of RtlRdmap. Verdicts and checks of sources are function
 // calls of the model. Messages are sent one at a time: Terminates first, otherwise from the send
-// queue or the responder, chosen at random. An order is acknowledged after all messages of its QP
-// that are in flight are sent.
+// queue or the responder, chosen at random. An order is acknowledged when all WQEs that came before
+// it, and the Terminate and the last message of its QP, are sent.
 #pragma once
 
 #include <deque>

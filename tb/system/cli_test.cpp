@@ -63,6 +63,7 @@ class Cli : public testing::Test {
           {"qps.json", R"({"settings": {"qps": 2, "mtu": 9000}})"},
           {"rtl.json", R"({"settings": {"reset_seed": 3}})"},
           {"rtl_side.json", R"({"settings": {"client.reset_seed": 3}})"},
+          // names that look like other sources of a setting
           {"default", R"({"settings": {"op": "read"}})"},
           {"preset gen3", R"({"settings": {"qps": 2}})"},
           {"range.json", R"({"settings": {"mtu": 3}})"}}) {

@@ -155,14 +155,14 @@ class Srq {
   ~Srq();
 
   /// Posts in order, stops at the first request that cannot be posted, and rings one doorbell for
-  /// all. kQueueFull (ENOMEM): max_wr receives are outstanding. A receive is outstanding until its
-  /// completion is polled, or its QP is destroyed. kInvalidArgument: SGEs or length. kBadState:
-  /// destroyed.
+  /// all. kQueueFull (ENOMEM): max_wr (rounded up) receives are outstanding. A receive is
+  /// outstanding until its completion is polled, or its QP is destroyed. kInvalidArgument: SGEs or
+  /// length. kBadState: destroyed.
   PostResult post_recv(std::span<const RecvWr> wrs);
   PostResult post_recv(const RecvWr& wr) { return post_recv(std::span(&wr, 1)); }
   /// ibv_modify_srq with IBV_SRQ_LIMIT: arms the limit event again, or disarms it with 0. The limit
-  /// is compared when a message takes a receive, not now. kInvalidArgument: above max_wr.
-  /// kNotSupported: another size. kBadState: destroyed.
+  /// is compared when a message takes a receive, not now. kInvalidArgument: above max_wr,
+  /// rounded up. kNotSupported: another size. kBadState: destroyed.
   [[nodiscard]] Result<void> modify(const SrqAttr& attr);
   /// srq_limit is 0 after the limit event, also if get_async_event() has not returned it yet.
   SrqAttr query();

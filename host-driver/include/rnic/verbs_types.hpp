@@ -259,7 +259,8 @@ struct QpCap {
 
 /// As struct ibv_srq_attr of ibv_create_srq.
 struct SrqInitAttr {
-  uint32_t max_wr = 64;  ///< outstanding receives, 1 or more; rounded up to a power of two
+  uint32_t max_wr =
+      64;  ///< outstanding receives, 1 or more; rounded up to a power of two, 4 or more
   uint32_t max_sge = 1;  ///< per receive
   /// In receives: the next message that leaves fewer in the SRQ raises one
   /// IBV_EVENT_SRQ_LIMIT_REACHED. 0: none.

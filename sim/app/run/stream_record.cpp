@@ -1,3 +1,6 @@
+// Records the times at which items cross the streams between units. RTL calls streams() each cycle,
+// a model stream() for each item. index: position in kTappedStreams, the streams that both have;
+// number: position in kStreamNames, all streams.
 #include "run/stream_record.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +70,7 @@ void StreamRecord::stream(size_t number, uint64_t cycle) {
   if (kNumbers.index[number] != kNotTapped) add(kNumbers.index[number], cycle);
 }
 
-/// The times of a model's items may lie ahead by different amounts.
+/// Sorts: a model reports an item with the cycle in which it crosses, which may be later than now.
 void StreamRecord::finish() {
   for (auto& t : times_) std::ranges::sort(t);
 }

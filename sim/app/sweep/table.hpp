@@ -1,7 +1,7 @@
 // The table of a sweep: one row per point, the content of --csv. Plots are drawn only from it.
 //
 //   Table t(sweep_digest, grid);
-//   t.add(row_of(t, 3, grid, outcome));
+//   t.add(3, grid.at(3), outcome);
 //   write_file("w.csv", t.csv());
 //   Table whole = merged({"part.1.csv", "part.2.csv"});
 //
