@@ -26,7 +26,7 @@
 module tpt_flight_fv #(
   localparam int unsigned FlightW = 6,
   localparam int unsigned EpochW  = 16,
-  localparam int unsigned Notes   = 2 * rnic_pkg::FifoDepth
+  localparam int unsigned Notes   = 3 * rnic_pkg::FifoDepth
 ) (
   input logic       clk_i,
   input logic       reading_i, look_i, look_epoch_i, issued_i, issued_epoch_i,
@@ -40,7 +40,7 @@ module tpt_flight_fv #(
   input logic [3:0] own_retired_i
 );
   `RNIC_FORMAL_RESET
-  logic               all_empty, current, drained, note_ready, done_valid, done_waits, waits, pop;
+  logic               all_empty, current, drained, done_valid, done_waits, waits, pop;
   logic [EpochW-1:0]  epoch;
   logic [FlightW-1:0] flight0, flight1, flight0_1, flight1_1, flight0_2, flight1_2;
   logic [2:0]         notes;
@@ -51,7 +51,7 @@ module tpt_flight_fv #(
     .issued_i, .issued_epoch_i, .retired_i, .retired_epoch_i,
     .due_i, .hold_i, .epoch_o(epoch), .all_empty_o(all_empty),
     .judge_i, .closed_i, .current_o(current), .drained_o(drained),
-    .note_valid_i, .note_ready_o(note_ready), .note_i(waits),
+    .note_valid_i, .note_i(waits),
     .done_valid_o(done_valid), .done_ready_i, .done_o(done_waits),
     .f_flight_o({flight1_2, flight0_2, flight1_1, flight0_1, flight1, flight0}),
     .f_pop_o(pop), .f_notes_o(notes), .f_oldest_o(oldest)
@@ -94,7 +94,7 @@ module tpt_flight_fv #(
   `RNIC_ASSUME(FlightW'(ones({6'd0, own_retired_i})) <= own_q)
   // tpt_update closes an entry only while hold_i is set; it judged the entry one cycle before.
   `RNIC_ASSUME(!close_i || (hold_i && due_i))
-  `RNIC_ASSUME(!note_valid_i || note_ready)
+  `RNIC_ASSUME(!note_valid_i || notes != 3'(Notes))
   `RNIC_ASSUME(!note_valid_i || due_i)
 
   always_ff @(posedge clk_i) begin

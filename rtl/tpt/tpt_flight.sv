@@ -18,7 +18,10 @@
 //     are enough for them.
 // Latency: a count is two cycles late, which invariant 1 covers; a note that has drained leaves
 // from the next cycle on. Throughput: 1 note per cycle in, 1 per 2 cycles out.
-// Back-pressure: note_ready_o, for room in the queue. Nothing that is counted waits.
+// Back-pressure: none. The queue has room for every note: at most 2 FifoDepth of the peer, which
+// ddp_rx_hold limits, and FifoDepth of our own, which tpt_update limits (NoteRoom_A). Were room for
+// them shared, our own could delay the peer's, hence ddp's receive, hence the segments whose extents
+// they wait for.
 // Siblings: tpt_update (closes entries), tpt_entry (reads them), tpt_walk. Benches:
 // tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp. Proof: rtl/formal/tpt_flight_fv.sv.
 `include "rnic_assert.svh"
@@ -53,7 +56,6 @@ module tpt_flight #(
   output logic       drained_o,        // no access that saw the entry open is in flight
   // invalidations
   input  logic             note_valid_i,
-  output logic             note_ready_o,
   input  logic [NoteW-1:0] note_i,
   output logic             done_valid_o,
   input  logic             done_ready_i,
@@ -118,13 +120,13 @@ module tpt_flight #(
   assign epoch_o     = epoch_q;
 
   // --- notes
-  localparam int unsigned NoteDepth = 2 * rnic_pkg::FifoDepth;
-  logic       note_valid, ripe, ripe_q, pop;
+  localparam int unsigned NoteDepth = 3 * rnic_pkg::FifoDepth;
+  logic       note_room, note_valid, ripe, ripe_q, pop;
   logic [1:0] oldest;
   logic [$clog2(NoteDepth+1)-1:0] notes;
-  stream_fifo #(.Width(2 + NoteW), .Depth(NoteDepth)) u_notes (
+  stream_fifo #(.Width(2 + NoteW), .Depth(NoteDepth), .Reserved(1'b1)) u_notes (
     .clk_i, .rst_ni,
-    .valid_i(note_valid_i), .ready_o(note_ready_o), .data_i({epoch_q[1:0], note_i}),
+    .valid_i(note_valid_i), .ready_o(note_room), .data_i({epoch_q[1:0], note_i}),
     .valid_o(note_valid), .ready_i(pop), .data_o({oldest, done_o}), .count_o(notes)
   );
   assign ripe = note_valid &&
@@ -136,7 +138,7 @@ module tpt_flight #(
   assign done_valid_o = ripe_q;
   `RNIC_ASSERT(RipeStays_A, !ripe_q || ripe)
   `RNIC_ASSERT(NoteNear_A, !note_valid || oldest == epoch_q[1:0] || oldest == epoch_q[1:0] - 2'd1)
-  `RNIC_ASSERT(NoteRoom_A, !note_valid_i || note_ready_o)
+  `RNIC_ASSERT(NoteRoom_A, !note_valid_i || note_room)
 
   // --- the epoch
   // current_q, before_q: what was judged is the current epoch, the one before

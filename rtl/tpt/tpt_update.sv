@@ -39,8 +39,8 @@
 // the epoch to the number of the next.)
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
 // Throughput of invalidations: 1 per 11 cycles, of a window 13; of their ends 1 per 2.
-// Back-pressure: waits only for its lookup to be picked; an invalidation also for room in
-// tpt_flight's queue. Commands, invalidations and registrations take turns.
+// Back-pressure: waits only for its lookup to be picked; an invalidation of our own also until fewer
+// than FifoDepth of them wait for their epoch. Commands, invalidations and registrations take turns.
 // Siblings: tpt_register, tpt_flight, tpt_windows, tpt_entry (owns the table).
 // Benches: tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
@@ -224,7 +224,7 @@ module tpt_update #(
   // its own output.
   localparam int unsigned NoteW = 2 + 24 + iwarp_pkg::InvalidatedWidth;
   logic [23:0] done_name;
-  logic        due, note_room, done_valid, done_sq, done_held;
+  logic        due, done_valid, done_sq, done_held;
   assign due = (closes && (!closing_q || closed_now)) || (held && inv_q) || not_open ||
                (unbinds && state_q == StClaim) || (waits && closed_now);
   tpt_flight #(.NoteW(NoteW), .EpochW(EpochW)) u_flight (
@@ -234,7 +234,7 @@ module tpt_update #(
     .epoch_o(epoch), .all_empty_o(all_empty),
     .judge_i(found_valid_i && !of_region_q), .closed_i(e_note),
     .current_o(closed_now), .drained_o(drained),
-    .note_valid_i(inv_q && (closes || held || not_open)), .note_ready_o(note_room),
+    .note_valid_i(inv_q && (closes || held || not_open)),
     .note_i({sq_q, held, name_q, cmd_q.object}),
     .done_valid_o(done_valid), .done_ready_i(done_sq ? sq_done_ready_i : inv_done_ready_i),
     .done_o({done_sq, done_held, done_name, inv_done_o})
@@ -347,13 +347,23 @@ module tpt_update #(
   // They take turns: after a command an invalidation is first, then a registration, then a command.
   // inv_q, reg_q: the kind of the last one.
   // Among invalidations, the peer's and our own take turns as well: sq_q.
-  logic idle, inv_asks, may_inv;
+  // own_q: of our own, those that have not been reported. The peer's are limited by ddp_rx_hold.
+  localparam int unsigned MostOwn = rnic_pkg::FifoDepth;
+  localparam int unsigned OwnW    = $clog2(MostOwn + 1);
+  logic [OwnW-1:0] own_q;
+  logic idle, own_room, own_asks, inv_asks, may_inv;
   assign idle         = state_q == StIdle && !clear_busy;
-  assign inv_asks     = (inv_valid_i || sq_valid_i) && note_room;
-  assign may_inv      = idle && note_room &&
+  assign own_room     = own_q != OwnW'(MostOwn);
+  assign own_asks     = sq_valid_i && own_room;
+  assign inv_asks     = inv_valid_i || own_asks;
+  assign may_inv      = idle &&
                         !(inv_q && (reg_valid_i || cmd_valid_i)) && !(reg_q && cmd_valid_i);
-  assign inv_ready_o  = may_inv && !(sq_valid_i && !sq_q);
-  assign sq_ready_o   = may_inv && !(inv_valid_i && sq_q);
+  assign inv_ready_o  = may_inv && !(own_asks && !sq_q);
+  assign sq_ready_o   = may_inv && own_room && !(inv_valid_i && sq_q);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) own_q <= '0;
+    else         own_q <= own_q + OwnW'(take_sq) - OwnW'(sq_done_valid_o && sq_done_ready_i);
+  end
   assign reg_ready_o  = idle && (inv_q || !inv_asks) && !(reg_q && cmd_valid_i);
   assign cmd_ready_o  = idle && (reg_q || (!reg_valid_i && (inv_q || !inv_asks)));
   assign take_sq      = sq_valid_i && sq_ready_o;

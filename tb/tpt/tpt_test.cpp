@@ -380,6 +380,35 @@ TYPED_TEST(TptTest, InvalidationsOfBothSides) {
   });
 }
 
+/// While an epoch cannot end, many invalidations of our own leave room for all of the peer's that
+/// ddp can hold: else ddp's receive would wait for them, and they for extents of received segments.
+TYPED_TEST(TptTest, OwnInvalidationsLeaveRoomForThePeers) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    const unsigned of_peer = 2 * (TypeParam::kMinimum ? 2 : 8), own = 3 * of_peer;
+    const uint32_t a = w.create(1, this->plain());
+    w.ask_tx({w.region(a).item(a, 0, 5000)});
+    w.finish(false);
+    const auto held = std::exchange(w.tx_held, {});
+    for (unsigned i = 0; i < own; i++)
+      d.sq_local.put({.qpn = 3, .slot = static_cast<uint8_t>(i), .stag = a ^ 0x100});
+    for (unsigned i = 0; i < 1000; i++) d.advance();
+    EXPECT_TRUE(d.sq_local_done.empty());
+    for (unsigned i = 0; i < of_peer; i++) d.invalidate.put({i == 0 ? a : a ^ 0x100});
+    EXPECT_TRUE(d.run_until([&] { return d.invalidate.empty(); }));
+    EXPECT_TRUE(d.invalidated.empty());
+    for (const auto& e : held) d.rd_retired.put({.epoch = e.epoch});
+    EXPECT_TRUE(d.run_until(
+        [&] { return d.invalidated.size() == of_peer && d.sq_local_done.size() == own; }));
+    for (unsigned i = 0; i < own; i++) EXPECT_EQ(d.sq_local_done.take().slot, i);
+    EXPECT_EQ(d.invalidated.take().stag, a);
+    (void)d.invalidated.take_all();
+    w.forget(a);
+    w.destroy_begin(a);
+    EXPECT_EQ(w.destroyed(a).status, AdminStatus::kOk);
+  });
+}
+
 /// Invalidations and commands in random order, with extents that retire late. The invalidations end
 /// in order, each after the extents of its entry.
 TYPED_TEST(TptTest, InvalidationsAtRandom) {
