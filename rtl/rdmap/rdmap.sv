@@ -261,12 +261,15 @@ module rdmap (
     .sq_done_o(wqe_out), .resp_done_o(response_out), .term_done_o(term_out)
   );
 
+  logic local_clear_done, ask_local, idle_local;
   rdmap_local u_local (
-    .clk_i, .rst_ni, .local_valid_i(local_valid), .local_ready_o(local_ready), .local_i(local_item),
+    .clk_i, .rst_ni, .ready_o(local_clear_done),
+    .local_valid_i(local_valid), .local_ready_o(local_ready), .local_i(local_item),
     .sq_local_valid_o, .sq_local_ready_i, .sq_local_o,
     .sq_local_done_valid_i, .sq_local_done_ready_o, .sq_local_done_i,
     .done_valid_o(local_done_valid), .done_ready_i(local_done_ready), .done_o(local_done),
-    .fail_valid_o(local_fail), .fail_ready_i(local_fail_ready), .fail_o(local_failed)
+    .fail_valid_o(local_fail), .fail_ready_i(local_fail_ready), .fail_o(local_failed),
+    .ask_i(ask_local), .ask_qpn_i(ask_qpn), .idle_o(idle_local)
   );
   // Failures of the responder and of local requests reach rdmap_core one at a time.
   logic inside_q, inside_local_q;
@@ -300,10 +303,11 @@ module rdmap (
             response_passed[1], result_out, term_out, job_out, response_passed[0], request_out,
             wqe_out}),
     .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
+    .ask_local_o(ask_local), .idle_local_i(idle_local),
     .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
   );
 
-  assign ready_o = core_ready && resp_ready_now;
+  assign ready_o = core_ready && resp_ready_now && local_clear_done;
 
   // --- counters
   unit_counter u_count (

@@ -14,11 +14,13 @@
 //   WQE at the port --> request to our own table --> done, and taken by qp
 //   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> sent by rdmap_tx
 //
-// 1. A counter per path is enough, because each path except the last keeps its order. The counter
-//    samples the items inside at its mark, then counts down as they leave. Items of other QPs that
-//    enter later do not matter.
+// 1. A counter per path is enough, because each path except the last two keeps its order. The
+//    counter samples the items inside at its mark, then counts down as they leave. Items of other
+//    QPs that enter later do not matter.
 // 2. The second half of a path is marked when its first half has drained.
-// 3. Atomics overtake each other, so rdmap_ack polls rdmap_atomic until the QP has none.
+// 3. Atomics overtake each other, so rdmap_ack polls rdmap_atomic until the QP has none. So do
+//    requests to our own table: a start or stop polls rdmap_local until the QP has none. A sync only
+//    counts them: other requests of its QP may come meanwhile.
 // 4. Responses of rdmap_read and rdmap_atomic overtake each other before rdmap_tx, so each service
 //    has its own counter there.
 //
@@ -48,6 +50,9 @@ module rdmap_ack (
   output logic ask_o,
   output logic [15:0] ask_qpn_o,
   input  logic idle_i,
+  // from and to rdmap_local, likewise: of the QP ask_qpn_o
+  output logic ask_local_o,
+  input  logic idle_local_i,
   // to qp
   output logic ack_valid_o,
   input  logic ack_ready_i,
@@ -67,7 +72,7 @@ module rdmap_ack (
   // Requests to our own table wait in a queue of NumQps (rdmap_local); all else is less than 256.
   localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 256);
   logic [8:0] mark, through, none;
-  logic       idle_q, sync_q;
+  logic       idle_q, idle_local_q, sync_q;
   assign mark[Wqe]      = state_q != StDrain;
   assign mark[Request]  = state_q != StDrain;
   assign mark[Response] = state_q != StDrain || !through[Request];
@@ -101,7 +106,7 @@ module rdmap_ack (
       StFree:  if (taken_i) state_d = sync_i ? StDrain : StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
       StDrain: if (sync_q ? through[Result] && through[Wqe] && through[Inv]
-                          : through == '1 && idle_q)
+                          : through == '1 && idle_q && idle_local_q)
                  state_d = StAck;
       StAck:   if (ack_ready_i) state_d = StFree;
       default: state_d = StFree;
@@ -120,10 +125,14 @@ module rdmap_ack (
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) idle_q <= 1'b0;
-    else         idle_q <= state_q == StDrain && (idle_q || idle_i);
+    if (!rst_ni) {idle_q, idle_local_q} <= 2'b00;
+    else begin
+      idle_q       <= state_q == StDrain && (idle_q || idle_i);
+      idle_local_q <= state_q == StDrain && (idle_local_q || idle_local_i);
+    end
   end
   assign ask_o       = state_q == StDrain && !idle_q && !sync_q;
+  assign ask_local_o = state_q == StDrain && !idle_local_q && !sync_q && through[Wqe];
   assign ask_qpn_o   = qpn_q;
 
   assign free_o      = state_q == StFree;

@@ -1264,6 +1264,48 @@ TYPED_TEST(RdmapRtlTest, LocalInvalidations) {
   });
 }
 
+// tpt may end requests of other QPs first, which came later. Neither a stop nor a start is
+// acknowledged before the last request of its own QP has ended.
+TYPED_TEST(RdmapRtlTest, AStopWaitsForItsOwnLocalRequests) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& d = this->dut;
+    constexpr uint16_t kOther = kQp + 1;
+    const auto post = [&](uint16_t qpn, uint8_t slot) {
+      d.wqe_hdr.put(
+          {.qpn = qpn, .slot = slot, .opcode = WrOpcode::kLocalInv, .remote_stag = 0xaabbcc00});
+      d.wqe.put_packet({});
+    };
+    const auto end = [&](uint16_t qpn, uint8_t slot) {
+      d.sq_local_done.put({.qpn = qpn, .slot = slot});
+      EXPECT_EQ(d.res_done.take(), (spec::ResDone{.qpn = qpn, .slot = slot}));
+    };
+    this->run_qp(kQp, this->params());
+    this->run_qp(kOther, this->params());
+    for (const auto op : {spec::QpOp::kStop, spec::QpOp::kStart}) {
+      if (op == spec::QpOp::kStop) {
+        for (const uint8_t slot : Some<uint8_t>{1, 2, 3}) post(kQp, slot);
+        for (unsigned i = 0; i < 3; i++) (void)d.sq_local.take();
+      }
+      d.qp_ctl.put({.op = op, .qpn = kQp, .params = this->params()});
+      d.settle();
+      for (uint8_t slot = 1; slot < 8; slot++) {
+        post(kOther, slot);
+        (void)d.sq_local.take();
+      }
+      for (uint8_t slot = 7; slot > 0; slot--) end(kOther, slot);
+      if (op == spec::QpOp::kStop) {
+        for (const uint8_t slot : Some<uint8_t>{3, 1, 2}) {
+          EXPECT_FALSE(d.qp_ack.try_take(200)) << "slot " << int{slot} << " has not ended";
+          end(kQp, slot);
+        }
+      }
+      EXPECT_EQ(d.qp_ack.take().qpn, kQp);
+    }
+    this->expect_silence();
+  });
+}
+
 // A stopped and restarted QP is still in the work list. Its first request becomes the head at any
 // distance after it arrives, and its response has the watermark of that request.
 TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
