@@ -532,6 +532,14 @@ void Qp::rq_fetched(const MemData& data) {
   update(p.qpn);
 }
 
+std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn) {
+  const Ctx& c = ctx_[qpn];
+  Ring16& r = ctx_[row(qpn)].rq;
+  if (!c.has_srq || !c.is_barred || r.bad) return rq_take(qpn, limit_due(qpn));
+  r.taking = false;  // a take that waited for a read ends
+  return spec::RqTakeRsp{.shared = 1};
+}
+
 // The doorbell's index decides whether the RQ is empty, never the prefetch buffer.
 std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn, bool reaches) {
   const uint16_t row = this->row(qpn);

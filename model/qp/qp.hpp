@@ -84,8 +84,9 @@ class Qp {
   bool is_srq(uint16_t qpn) const { return ctx_[qpn].exists && ctx_[qpn].is_srq; }
   /// rq_take_req of a QP: returns the response, or nothing while a fetch is outstanding. Then the
   /// caller repeats this take before it begins another.
-  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn) { return rq_take(qpn, limit_due(qpn)); }
-  /// The same, for a follower: whether the take reaches the limit of its SRQ.
+  /// From rdmap's error of a QP on, its takes from an SRQ are answered as empty.
+  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn);
+  /// For a follower, which decides both: the QP is not barred; whether the take reaches the limit.
   std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn, bool reaches);
   /// Whether the next take of this QP uses up a WQE and leaves fewer than the limit of its SRQ.
   bool limit_due(uint16_t qpn) const;
@@ -227,6 +228,7 @@ class Qp {
     bool answer_due = false;    // the driver waits for the end of the flush
     bool is_asked_for = false;  // by a command: its end is no event
     bool retired_done = false;
+    bool is_barred = false;  // rdmap has reported its error: it takes nothing from an SRQ
     spec::Cause cause{};
     bool has_peer_term = false;
     uint16_t peer_term = 0;

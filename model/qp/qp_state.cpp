@@ -174,6 +174,7 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
 
 void Qp::qp_error(const spec::QpError& e) {
   ctx_[e.qpn].error = e;
+  ctx_[e.qpn].is_barred = e.cause != spec::Cause::kNone;
   happens(e.qpn, kError);
 }
 

@@ -18,8 +18,10 @@
 //    message on QN 0, which the table counts.
 // 5. The last segment of a Send with Invalidate (opcodes 4 and 6) has its STag checked
 //    (item_inval_o), unless rdmap will refuse its version or opcode.
-// 6. After a QP's first error, and while a QP is not running, segments request nothing. They carry
-//    the cause local_catastrophic, and rdmap drops them.
+// 6. After a QP's first error that was found here, and while a QP is not running, segments request
+//    nothing. They carry the cause local_catastrophic, and rdmap drops them. After an error found
+//    elsewhere they still make requests: rdmap refuses them, and qp gives them no receive of an SRQ
+//    (qp_rq_fetch).
 //
 // Latency: 1 cycle.
 // Throughput: a segment every 2 cycles (read; then compute and write, so there is no hazard).

@@ -420,6 +420,9 @@ module qp (
     .set_row_i(st_cur), .set_limit_i(limit_set),
     .limit_valid_o(limit_valid), .limit_ready_i(limit_ready), .limit_row_o(limit_row),
     .taken_we_o(taken_we), .taken_row_o(taken_row), .taken_index_o(taken_index),
+    .bar_valid_i(qp_error_valid_i && qp_error_ready_o &&
+                 qp_error_i.cause != iwarp_pkg::CauseNone),
+    .bar_qpn_i(qp_error_i.qpn[QpnW-1:0]),
     .stop_valid_i(barrier_valid[2]), .stop_ready_o(barrier_ready[2]),
     .stop_qpn_i(st_cur), .stop_done_o(barrier_done[2]),
     .rq_rd_req_valid_o, .rq_rd_req_ready_i, .rq_rd_req_o,

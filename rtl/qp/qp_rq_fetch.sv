@@ -9,7 +9,8 @@
 //                                             +--> rq_rd_req, [ qp_read ] --> done, [ buffer ]
 //
 // A row is a QP's own receive queue, or an SRQ, which has a number like a QP. `map` looks up the
-// row from which a QP takes its receives; every later stage works on rows. Below, "QP" means a row.
+// row from which a QP takes its receives; every later stage works on rows. Below, "QP" means a row,
+// except in 7.
 //
 // State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has
 // failed: the outstanding reads are dropped), reads (outstanding, at most 4), asked, arrived
@@ -30,6 +31,9 @@
 //    it is empty.
 // 6. A take that leaves fewer WQEs than the row's limit sets the limit to 0 and makes one event. A
 //    new limit is written between two takes, so no take overwrites it.
+// 7. From rdmap's error of a QP on (bar_*), its takes from an SRQ are answered as empty: rdmap
+//    refuses all its later segments, which must not use up receives of other QPs. The bar ends when
+//    the number is created again.
 //
 // Latency: 6 cycles for a take from the buffer (map, read, look, give, b1, b2).
 // Throughput: 3 cycles per take from the buffer. S0 to S3: 1 operation per cycle over different
@@ -70,6 +74,8 @@ module qp_rq_fetch #(
   input  logic [3:0]      init_log_i,
   input  logic            init_has_srq_i,
   input  logic [QpnW-1:0] init_srq_i,
+  input  logic            bar_valid_i,    // from rdmap: this QP has failed. Always taken
+  input  logic [QpnW-1:0] bar_qpn_i,
   input  logic            stop_valid_i,
   output logic            stop_ready_o,
   input  logic [QpnW-1:0] stop_qpn_i,
@@ -200,6 +206,14 @@ module qp_rq_fetch #(
     .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_prod_ram)
   );
 
+  // QPs that take nothing more from an SRQ
+  logic tk_barred_ram, tk_barred_q;
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_barred (
+    .clk_i, .rst_ni, .we_i(init || bar_valid_i), .waddr_i(bar_valid_i ? bar_qpn_i : init_qpn_i),
+    .wdata_i(bar_valid_i),
+    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_barred_ram)
+  );
+
   // The limits: a take that reaches its row's, or qp_state.
   logic        reached, limit_room;
   logic [15:0] tk_limit_ram, tk_limit_q, tk_posted_q;
@@ -237,7 +251,7 @@ module qp_rq_fetch #(
     unique case (tk_q)
       TkRead:    if (take_begin) tk_d = TkLook;
       TkLook:    tk_d = TkGive;
-      TkGive:    tk_d = tk_hit_q ? TkRead : TkMiss;
+      TkGive:    tk_d = tk_barred_q ? TkEmpty : tk_hit_q ? TkRead : TkMiss;
       TkMiss:    if (miss_go) tk_d = TkVerdict;
       TkVerdict: if (v_retry)      tk_d = TkRead;
                  else if (v_empty) tk_d = TkEmpty;
@@ -258,7 +272,8 @@ module qp_rq_fetch #(
   always_ff @(posedge clk_i) begin
     if (tk_q == TkLook) begin
       tk_taken_q     <= tk_taken_ram;
-      tk_hit_q       <= tk_arrived_ram != tk_taken_ram;
+      tk_barred_q    <= tk_barred_ram && take_shared;
+      tk_hit_q       <= tk_arrived_ram != tk_taken_ram && !(tk_barred_ram && take_shared);
       tk_announced_q <= tk_prod_ram - tk_asked_ram;
       tk_claimed_q   <= tk_asked_ram - tk_taken_ram;
       tk_posted_q    <= tk_prod_ram - tk_taken_ram;
@@ -375,7 +390,7 @@ module qp_rq_fetch #(
   assign go      = done_go || stop_go || miss_go || list_go;
 
   assign init         = init_valid_i && init_ready_o;
-  assign init_ready_o = !three_valid_q && !in_init && !take_we && !clear_busy_i;
+  assign init_ready_o = !three_valid_q && !in_init && !take_we && !bar_valid_i && !clear_busy_i;
   assign stop_ready_o = stop_go;
   assign stop_done_o  = done_valid && done_barrier;
   assign done_ready   = done_go || stop_done_o;
@@ -560,6 +575,7 @@ module qp_rq_fetch #(
 
   `RNIC_COVER(SeveralReads_C, three_valid_q && three_op_q == OpDone && three_reads_q > 3'd1)
   `RNIC_COVER(SharedMiss_C, v_wait && take_shared)
+  `RNIC_COVER(Barred_C, tk_q == TkGive && tk_barred_q)
   `RNIC_ASSERT(TakeTaken_A, !map_valid_q || take_room)
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
   `RNIC_ASSERT(SendTaken_A, !sends || out_ready)

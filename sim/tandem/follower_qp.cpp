@@ -15,6 +15,8 @@ constexpr uint64_t kRing = 6;
 /// Cycles from modify_srq to the last commit of a take that read the old limit: the steps of
 /// qp_state up to the write (4), the take that delays the write (3), and give, b1, b2 (3).
 constexpr uint64_t kLimitSet = 10;
+// The longest time from the lookup of a take to its response, if its WQE is in the buffer.
+constexpr uint64_t kBarred = 8;
 /// Cycles from the start of a flush to the completion of a later pass, in the stall build, whose
 /// stream cells hold their streams back.
 constexpr uint64_t kFlushPasses = 64;
@@ -153,6 +155,16 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
   const uint16_t row = qp_.row(c.qpn);
   const bool is_rung = tally_.cycle() - qps_[row].rq_rung <= kRing;
   spec::RqTakeRsp rsp{.shared = row != c.qpn};
+  // A failed QP takes nothing more from an SRQ: since rdmap's error has reached qp, which is before
+  // qp_state takes it. A take in progress then may still succeed.
+  if (rsp.shared != 0 && q.has_failed && c.result == spec::RqTake::kEmpty) {
+    tally_.followed("takes of failed QPs from an SRQ");
+    return q.takes.push_back(rsp);
+  }
+  if (rsp.shared != 0 && q.barred && tally_.cycle() - *q.barred > kBarred &&
+      c.result != spec::RqTake::kFailed)
+    tally_.differ("qp_rq_take: QP {}: RTL takes a receive of SRQ {} after the QP's error", c.qpn,
+                  row);
   if (qp_.rq_waits(row)) {
     if (c.result == spec::RqTake::kEmpty && is_rung && !qp_.rq_here(row)) {
       tally_.followed("receive WQEs posted while ddp asked");

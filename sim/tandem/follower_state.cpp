@@ -23,6 +23,7 @@ enum Bit : uint8_t {
 void Steps::qp_error(const spec::QpError& e) {
   qps_[e.qpn].bits |= kError;
   qps_[e.qpn].errors.push_back(e);
+  if (e.cause != spec::Cause::kNone) qps_[e.qpn].has_failed = true;
 }
 
 void Steps::llp_event(const spec::LlpEvent& e) {
@@ -120,6 +121,7 @@ void Steps::step(const spec::QpStateCommit& c) {
     spec::QpError e;
     if ((c.bits & kError) != 0 && !q.errors.empty()) {
       e = take_error(c, q);
+      if (e.cause != spec::Cause::kNone && !q.barred) q.barred = tally_.cycle();
     } else if ((c.bits & kError) != 0) {
       q.is_overtaken = false;
       bits = static_cast<uint8_t>(bits & ~kError);

@@ -125,6 +125,8 @@ class Steps final : private model::HostIf::Out,
     std::deque<spec::QpError> errors;  // of bit 0; the RTL may keep only the last one
     bool is_overtaken = false;         // it kept the last one: the bit may be set once more
     bool fin = false;                  // qp_state has taken the peer's FIN
+    bool has_failed = false;           // rdmap has reported an error,
+    std::optional<uint64_t> barred;    // and qp_state took it in this cycle
     uint64_t flushed = 0;              // cycle in which the last flush began
     bool look_empty = false, look_reads = false;  // result of qp_state's queue check
     std::optional<spec::QpCmd> at_look;           // query, destroy: executed at the queue check

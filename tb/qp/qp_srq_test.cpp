@@ -103,6 +103,34 @@ TYPED_TEST(QpSrqTest, DoorbellsOfAnAbsentQueue) {
   });
 }
 
+// A QP whose error rdmap has reported takes nothing more, though ddp still asks: its peer must not
+// use up the receives of other QPs. A new QP of the same number takes again.
+TYPED_TEST(QpSrqTest, AFailedQpTakesNothingMore) {
+  this->worlds(3, [&](auto& w) {
+    w.post_recv(kSrq, 8);
+    this->posted(w);
+    w.receive(0);
+    ASSERT_TRUE(this->all_taken(w, 1));
+    w.hold_acks(true);  // ddp has not stopped
+    w.error(0, spec::Cause::kRdmapStag, true);
+    w.wait(100);
+    for (unsigned i = 0; i < 4; i++) {
+      w.receive(0, false);
+      w.receive(1);
+    }
+    ASSERT_TRUE(this->all_taken(w, 9));
+    EXPECT_EQ(w.qp(kSrq).rq_taken, 5U);
+    w.hold_acks(false);
+    ASSERT_TRUE(w.wait_state(0, QpState::kError));
+    w.destroy(0);
+    w.create(0, 3, 3, 1, 2, kSrq);
+    w.to_rts(0);
+    w.receive(0);
+    EXPECT_TRUE(w.run([&] { return !w.qp(0).takes.empty(); }));
+    EXPECT_TRUE(this->all_reported(w));
+  });
+}
+
 // The slot of a WQE is free when the WQE is taken, not when it completes.
 TYPED_TEST(QpSrqTest, ATakeFreesItsPlace) {
   this->worlds(2, [&](auto& w) {
