@@ -253,6 +253,7 @@ struct QpCore {
   Result<void> destroy();
   void end_keys();  // deallocates `windows` and deregisters `regions`
   void free_slots();
+  void forget_events();
 
   std::shared_ptr<PdCore> pd;
   ContextCore& ctx;

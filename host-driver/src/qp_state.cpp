@@ -100,6 +100,14 @@ void QpCore::end_keys() {
   while (!regions.empty()) (void)regions.back()->dereg(true);
 }
 
+// Its number may be given to another QP or SRQ.
+void QpCore::forget_events() {
+  std::erase_if(ctx.events, [this](const AsyncEvent& e) {
+    return e.object == qpn && (e.type == IBV_EVENT_QP_FATAL || e.type == IBV_EVENT_QP_ACCESS_ERR);
+  });
+  ctx.mgr.qp_event[qpn] = 0;
+}
+
 Result<void> QpCore::destroy() {
   Manager& m = ctx.mgr;
   if (!live) {
@@ -112,6 +120,7 @@ Result<void> QpCore::destroy() {
   auto keep = [&](const Error& why) -> Result<void> {  // the device may still use its rings
     m.keep_forever(sq);
     m.keep_forever(rq);
+    forget_events();
     ctx.qps[qpn] = nullptr;
     send_cq->forget(*this);
     recv_cq->forget(*this);
@@ -130,6 +139,7 @@ Result<void> QpCore::destroy() {
   end_keys();
   if (auto rsp = m.execute(ctx.dev, spec::AdminOpcode::kDestroyQp, qpn); !rsp)
     return keep(rsp.error());
+  forget_events();
   ctx.qps[qpn] = nullptr;
   send_cq->forget(*this);
   recv_cq->forget(*this);

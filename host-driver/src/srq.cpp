@@ -44,9 +44,7 @@ Result<Srq> Pd::create_srq(const SrqInitAttr& attr) {
   if (!number) return error_of(number);
 
   auto srq = std::make_shared<SrqCore>(core_, *number, *ring, size, attr.max_sge);
-  // Discard events of an earlier object with this number.
-  m.drain_events(ctx.dev, 0);
-  m.qp_event[*number] = 0;
+
   spec::AdminSrqArgs args;
   args.pd = static_cast<uint16_t>(core_->number);
   args.page = static_cast<uint16_t>(ctx.page);
@@ -56,6 +54,9 @@ Result<Srq> Pd::create_srq(const SrqInitAttr& attr) {
     m.shared(ctx.dev).qps.give(*number, 1);
     return error_of(rsp);
   }
+  // Discard events of an earlier object with this number.
+  m.drain_events(ctx.dev, 0);
+  m.qp_event[*number] = 0;
   srq->live = true;
   ctx.srqs[*number] = srq.get();
   if (attr.srq_limit != 0)

@@ -370,6 +370,88 @@ TEST_P(SrqTest, Refusals) {
   });
 }
 
+// A QP fails while its device is busy: its Terminate waits, and its peer goes on sending. Its Sends
+// take few receives, so other QPs find theirs.
+TEST_P(SrqTest, AFailedQpLeavesTheReceivesToOtherQps) {
+  in_child([this] {
+    World w({.kind = GetParam()});
+    constexpr unsigned kReceives = 64, kMost = 16;
+    uint32_t rkey = 0;
+    uint64_t to = 0;
+    bool busy = false;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          const Region data = h.region(8192);
+          const Region sink = h.region(1 << 17);
+          rkey = sink.mr.rkey();
+          to = sink.mr.addr();
+          const auto qps = ask(h, 3);
+          Sge from = data.sge(0, 8);
+          (void)qps[1]->send(from);
+          h.until("Writes", [&] { return busy; });
+          std::vector<SendWr> wrs{{.sg_list = {&from, 1}, .opcode = IBV_WR_RDMA_WRITE, .rkey = 1}};
+          for (unsigned i = 1; i < kReceives; ++i)
+            wrs.push_back({.sg_list = {&from, 1}, .opcode = IBV_WR_SEND});
+          (void)qps[0]->post(wrs);
+          h.rest(40 * kUs);
+          (void)qps[2]->send(from);
+          h.until_complete(*qps[2], "Send of another QP");
+          EXPECT_EQ(qps[2]->done.at(0).status, IBV_WC_SUCCESS);
+          client_ends(h);
+        },
+        [&](Host& h) {
+          h.open();
+          Slots s = slots(h, kReceives);
+          while (!s.free.empty()) s.post();
+          const Region mine = h.region(1 << 17);
+          const auto qps = serve(h, s, 3);
+          h.until("the first Send", [&] { return !qps[1]->done.empty(); });
+          for (unsigned i = 0; i < 8; ++i) (void)qps[1]->write(mine.sge(0, 1 << 17), rkey, to);
+          h.rest(6 * kUs);
+          busy = true;
+          h.until("the Send of another QP", [&] { return !qps[2]->done.empty(); });
+          EXPECT_EQ(qps[2]->done.at(0).status, IBV_WC_SUCCESS);
+          EXPECT_LT(qps[0]->done.size(), kMost);
+          for (const Wc& wc : qps[0]->done) EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+          server_ends(h);
+        });
+  });
+}
+
+// The number of a failed QP, whose event nobody has fetched, goes to an SRQ.
+TEST_P(SrqTest, EventsOfADestroyedQpAreForgotten) {
+  in_child([this] {
+    World w({.kind = GetParam()});
+    bool gone = false;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          auto& e = h.endpoint();
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          must(e.qp.modify(IBV_QPS_ERR), "modify to error");  // resets the connection
+          gone = true;
+          client_ends(h);
+        },
+        [&](Host& h) {
+          h.open();
+          auto& e = h.endpoint();
+          h.accept(e);
+          ready = true;
+          h.until("the reset", [&] { return gone; });
+          h.until("the error", [&] { return must(e.qp.query(), "query").state == IBV_QPS_ERR; });
+          const uint32_t number = e.qp.qp_num();
+          must(e.qp.destroy(), "destroy");
+          Srq srq = must(h.pd.create_srq({.max_wr = 8, .max_sge = 1}), "SRQ");
+          EXPECT_EQ(srq.number(), number);
+          EXPECT_FALSE(h.context.get_async_event(h.dev.now() + 20 * kUs));
+          must(srq.destroy(), "destroy");
+          server_ends(h);
+        });
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, SrqTest,
                          testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum,
                                          kTandemStall),
