@@ -25,7 +25,8 @@
 //   state      state, parameters                           pick, retire (closing)
 //   rq_fetch   index of a receive queue's next take        doorbell (of an SRQ)
 //
-// Requests here are WQEs that take an ORD slot: Read, Flush, atomic, Atomic Write.
+// Requests here are WQEs that take an ORD slot (Read, Flush, atomic, Atomic Write), and requests to
+// our own table: local invalidation, registration, bind.
 // Throughput: a WQE of one unit and one SGE every 4 cycles, over all QPs and inside a visit, also
 // with one doorbell and one read of the ring per WQE. A push of one unit every 6 cycles. A done
 // every 2 cycles.
@@ -203,6 +204,7 @@ module qp (
   qp_sched #(.Sources(8)) u_sched (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
     .op_valid_i(op_valid), .op_ready_o(op_ready),
+    // pick, parse and emit own the QP in turn: each may finish it
     .op_finish_i(8'b11100000), .op_requeue_i({emit_requeue, 7'd0}),
     .op_qpn_i(op_qpn), .qpn_valid_o(qpn_valid), .qpn_ready_i(qpn_ready), .qpn_o(qpn)
   );

@@ -43,6 +43,8 @@ module qp_cq_walk #(
   // to qp_state: every overrun of a CQ has been walked
   output logic            idle_o
 );
+  // left_q: QPs still to be walked; at_q: the next one. s1_, s2_: a QP one and two stages later.
+  // dirty_q: marks may be set.
   logic            fault, step, walking, clearing, clear_last;
   logic            cleared_q, dirty_q, s1_valid_q, s2_valid_q, s2_exists_q;
   logic            exists, send_failed, recv_failed;

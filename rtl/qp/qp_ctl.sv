@@ -66,10 +66,12 @@ module qp_ctl (
   iwarp_pkg::qp_ctl_llp_t llp;
   iwarp_pkg::qp_ctl_mpa_t path, rdmap;
 
+  // ask: the half_close to rdmap alone; half: the one that reaches the LLP
   assign start = req_op_i == iwarp_pkg::QpoStart;
   assign ask   = req_op_i == iwarp_pkg::QpoHalfClose && !req_graceful_i;
   assign half  = req_op_i == iwarp_pkg::QpoHalfClose && req_graceful_i;
   assign sync  = req_op_i == iwarp_pkg::QpoSync;
+  // A sync ends after ddp (step 1); with the extensions (persist) after rdmap (step 2).
   assign final_step = ask  ? 2'd0
                     : sync ? {req_params_i.persist, !req_params_i.persist}
                     : half ? 2'd2 : 2'd3;
@@ -82,6 +84,7 @@ module qp_ctl (
     endcase
   end
 
+  // One bit per unit: tell offers the order, told accepts it.
   assign tell = state_q == StTell ? 4'd1 << unit_now : 4'd0;
   assign told = {qp_ctl_llp_ready_i, qp_ctl_rdmap_ready_i, qp_ctl_ddp_ready_i, qp_ctl_mpa_ready_i};
   assign {qp_ctl_llp_valid_o, qp_ctl_rdmap_valid_o, qp_ctl_ddp_valid_o, qp_ctl_mpa_valid_o} = tell;
@@ -93,6 +96,7 @@ module qp_ctl (
   assign ack_now   = (acked & ack_ready) != '0;
   assign done_o    = ack_now && step_q == final_step;
 
+  // path: the order to mpa and ddp
   assign llp   = {req_op_i, req_qpn_i, req_params_i};
   assign path  = {half ? iwarp_pkg::QpoSync : start || sync ? req_op_i : iwarp_pkg::QpoStop,
                   req_qpn_i, req_params_i};

@@ -7,7 +7,14 @@
 //   rts, closing, asked --qp_error--> terminate --(term_done, if a Terminate leaves)--> error
 //   any --error--> error
 //
-// `asked` and `half` are flags of state closing: half_close was given to rdmap, to the LLP.
+// Flags of the context (row):
+//   asked      in state closing: rdmap has half_close
+//   half       in state closing: the LLP has half_close, too
+//   fin        the peer's FIN has arrived: a request to the peer would get no response
+//   lost       the connection is unusable, the peer's FIN came too early, or the error sends no
+//              Terminate: the QP ends with an abort
+//   term_wait  in state terminate: the Terminate is not sent yet
+//   term_seen  a Terminate was sent before rdmap reported the error
 //
 // 1. An event does one thing. Priority, highest first: qp_error, loss, end of the closing, CQ
 //    fault, end of a Terminate, responder idle, the peer's close or all WQEs retired.
@@ -35,7 +42,7 @@ module qp_decide #(
   input  logic [6:0]       bits_i,       // pending events; bit 0 is error_i
   input  iwarp_pkg::qp_error_t error_i,
   input  logic [CtxW-1:0]  ctx_i,
-  // Result of `look`: all posted send WQEs are retired; requests to the peer are outstanding
+  // Result of `look`: all posted send WQEs are retired; requests (see qp.sv) are outstanding
   input  logic             empty_i,
   input  logic             reads_i,
   // to qp_state
@@ -43,7 +50,7 @@ module qp_decide #(
   output logic [Steps-1:0] steps_o,
   output logic             again_o,
   output logic [2:0]       ctl_op_o,
-  // graceful_o: a stop from the inside out, after the peer's FIN; a half_close that reaches the LLP
+  // graceful_o: a stop from llp_if inwards, after both FINs; a half_close that reaches the LLP
   output logic             graceful_o,
   output logic [7:0]       cause_o,
   output logic [7:0]       status_o
@@ -61,6 +68,8 @@ module qp_decide #(
   typedef `RNIC_QP_STATE_T row_t;
   row_t        row;   // becomes the row after the operation
   iwarp_pkg::qp_params_t params;
+  // ev_error and ev_idle are both a qp_error: that of ev_idle has no cause and reports that the
+  // responder is idle. ev_empty: a closing QP has retired all WQEs. ended: we send no more.
   logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq,
                ended;
   iwarp_pkg::admin_qp_args_t    qp_args;

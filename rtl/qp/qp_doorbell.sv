@@ -130,6 +130,7 @@ module qp_doorbell #(
 
   assign {cfg_exists, cfg_page, cfg_log_sq, cfg_log_rq, cfg_is_srq, cfg_has_srq} = cfg_ram;
   assign is_rq   = bell_q.kind == iwarp_pkg::DbRq;
+  // A push with another number of units acts as a plain doorbell.
   assign is_push = bell_q.kind == iwarp_pkg::DbPush &&
                    (bell_q.units == 2'd1 || bell_q.units == 2'd2);
   assign log_size = is_rq ? cfg_log_rq : cfg_log_sq;

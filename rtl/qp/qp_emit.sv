@@ -113,6 +113,9 @@ module qp_emit #(
                is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
+  // The item. last: ends its visit; none: has no WQE; asks: a response of tpt comes; body: beats
+  // follow; more: units behind this WQE are announced. head, tail, issued, reads: the send state
+  // before this WQE.
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
           hdr} = item_i;
   assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.disposition, hdr.reserved0, hdr.units};
@@ -126,6 +129,7 @@ module qp_emit #(
   assign opens_key   = hdr.opcode == iwarp_pkg::WrRegMr || is_bind;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
+  // drop_q: a WQE before this one in its visit was not good.
   assign answered    = !asks || wqe_check_rsp_valid_i;
   assign drop        = drop_q || none;
   assign good        = !drop && status_bits == iwarp_pkg::WcSuccess &&

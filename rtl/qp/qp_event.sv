@@ -79,7 +79,8 @@ module qp_event #(
   assign {walk_ready_o, empty_ready_o, llp_event_ready_o, qp_error_ready_o}
          = in_ready & {4{!clear_busy_i}};
 
-  // qp_state's read and clear goes first; it comes once per event.
+  // qp_state's read and clear (clear_op) goes first; it comes once per event. clearing_q: the bits
+  // read by it arrive. out_q: they are offered to qp_state, with the error at u_error's output.
   logic clearing_q;
   assign clear_op  = list_valid && !out_q && !clearing_q;
   assign arb_ready = !clear_op;
@@ -96,6 +97,7 @@ module qp_event #(
     .we_i(qp_error_valid_i && qp_error_ready_o), .waddr_i(qp_error_i.qpn[QpnW-1:0]),
     .wdata_i(qp_error_i), .re_i(clear_op), .raddr_i(list_qpn), .rdata_o(event_error_o)
   );
+  // hit_q: the operation just before was of the same QP, so the RAM was read too early.
   assign bits      = hit_q ? last_bits_q : bits_ram;
   assign bits_d    = s_clear_q ? 7'd0 : bits | s_set_q;
   assign list_push = s_valid_q && !s_clear_q && bits == '0;

@@ -115,6 +115,7 @@ module qp_parse #(
   logic [15:0] head_q, pd_q;
   logic [6:0]  have_q, avail_q;
   logic [3:0]  wqes_q;
+  // first_q: the WQE is the first of its visit; none_q: it must wait or lacks units (item none)
   logic        barrier_q, fetch_failed_q, fin_q, persist_q, privileged_q, after_key_q,
                first_q, none_q;
   logic [WinW-1:0] tail_q;
@@ -129,6 +130,9 @@ module qp_parse #(
   logic [3:0]   sge_q;        // SGEs seen
   logic [8:0]   left_q;       // body bytes left
   logic [34:0]  total_q;
+  // key_q holds the newest SGE with data until the next one or StEnd is reached, because the last
+  // key of a WQE goes to tpt marked as last. asked_q: an earlier key has gone to tpt. body_q: body
+  // beats are pushed.
   logic         key_held_q, asked_q, body_q;
   iwarp_pkg::wqe_sge_t key_q, sge;
 
@@ -159,6 +163,7 @@ module qp_parse #(
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
+    // flags[7:4] are reserved
     malformed = !(is_write || is_send || is_imm || is_linv || opens_key || asks_peer) ||
                 hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
@@ -190,7 +195,7 @@ module qp_parse #(
 
     ends_d   = 1'b0;
     status_d = iwarp_pkg::WcSuccess;
-    if (have_q == '0) begin
+    if (have_q == '0) begin   // the fetch of its first unit has failed
       ends_d   = 1'b1;
       status_d = iwarp_pkg::WcFatalErr;
     end else if (malformed) begin

@@ -36,7 +36,8 @@ module qp_pick #(
   input  logic            qpn_valid_i,
   output logic            qpn_ready_o,
   input  logic [QpnW-1:0] qpn_i,
-  // from qp_state: barrier, state
+  // from qp_state: barrier; state. run: WQEs may be issued; flush: in state error; watch: closing,
+  // and rdmap has no half_close yet; fin, ord, persist, privileged, pd: see go_*
   input  logic            barrier_valid_i,
   output logic            barrier_ready_o,
   input  logic            st_we_i,
@@ -65,7 +66,7 @@ module qp_pick #(
   input  logic            arr_we_i,
   input  logic [QpnW-1:0] arr_qpn_i,
   input  logic [15:0]     arr_index_i,
-  input  logic [15:0]     arr_asked_i,
+  input  logic [15:0]     arr_asked_i,    // ring index after the last unit requested
   input  logic            arr_full_i,
   input  logic            arr_fail_i,
   input  logic            ret_we_i,
@@ -89,7 +90,7 @@ module qp_pick #(
   output logic [WinW-1:0] go_tail_o,
   output logic [4:0]      go_issued_o,
   output logic [6:0]      go_reads_o,
-  // go_pending_o: outstanding Reads, Flushes, atomics, Atomic Writes
+  // go_pending_o: outstanding requests, those to our own table too (see qp.sv)
   output logic [6:0]      go_pending_o,
   output logic            go_fin_o,       // the peer's FIN has been received
   output logic [5:0]      go_ord_o,
@@ -194,6 +195,8 @@ module qp_pick #(
   assign {head, tail, issued, reads, failed, after_key} = head_ram;
   assign {fetch_failed, fetch_full, asked, arrived} = arr_ram;
   assign {ret_sq, ret_head, ret_reads}         = ret_ram;
+  // Distances from the next unit to be issued: units in the buffer, announced, requested. used:
+  // entries of the window; held: messages in ddp.
   assign have        = arrived - head;
   assign avail       = prod_ram - head;
   assign claimed     = asked - head;

@@ -47,7 +47,7 @@ module qp_read #(
   input  logic            done_ready_i,
   output logic            done_barrier_o,
   output logic [QpnW-1:0] done_qpn_o,
-  output logic [15:0]     done_end_o,
+  output logic [15:0]     done_end_o,    // ring index up to which units are in the buffer now
   output logic            done_fail_o
 );
   localparam int unsigned EntryW = 1 + QpnW + 16 + 7;

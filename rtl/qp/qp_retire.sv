@@ -86,7 +86,7 @@ module qp_retire #(
   output logic [15:0]      rsp_sq_o,
   output logic [15:0]      rsp_rq_o,
   output logic             rsp_empty_o,    // all posted send WQEs are retired
-  output logic             rsp_reads_o,    // requests to the peer are outstanding
+  output logic             rsp_reads_o,    // requests (see qp.sv) are outstanding
   // from qp_state: a QP is created
   input  logic             init_valid_i,
   output logic             init_ready_o,
@@ -124,9 +124,11 @@ module qp_retire #(
   localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1 + 66;
   localparam int unsigned CtxW = `RNIC_QP_RETIRED_W;
   localparam int unsigned WinEntryW = 16 + 4 + 1 + 32;
+  // OpDone: wr_done. OpRead: rx_done of a Read, or res_done. OpRecv: rx_done of a receive. OpOwn:
+  // fail. OpLook, OpMark, OpFlushRsp: req, which gets a response. OpFlush: flush.
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpLook = 3'd4,
                          OpMark = 3'd5, OpFlushRsp = 3'd6, OpFlush = 3'd7;
-  localparam logic [2:0] First = 3'd0, Next = 3'd1;
+  localparam logic [2:0] First = 3'd0, Next = 3'd1;   // passes; qp_retire_step has the others
 
   logic [OpW-1:0] op_wr, op_rx, op_res, op_fail, op_flush, op_req, op_arb, op;
   logic           arb_valid, arb_ready, op_valid, op_take, unused_rx;
@@ -138,6 +140,7 @@ module qp_retire #(
     if (req_op_i == 2'd1) req_kind = OpMark;
     if (req_op_i == 2'd2) req_kind = OpFlushRsp;
   end
+  // An operation: {kind, qpn, slot, status, index, byte_len, solicited, has_inv, has_imm, imm}.
   assign op_wr    = {OpDone, wr_done_i.qpn[QpnW-1:0], wr_done_i.slot[SlotW-1:0], 8'd0, 16'd0, 32'd0,
                      67'd0};
   assign op_rx    = {rx_done_i.kind == iwarp_pkg::DelRead ? OpRead : OpRecv,
@@ -178,6 +181,8 @@ module qp_retire #(
 
   // Room (invariant 3), of 4 entries: this pass, plus the CQE of one pass in stage 2, plus the
   // kicks of two passes, in stages 2, 3 and qp_retire_kick.
+  // again: the pass in stage 2 has a further pass, of a done (next) or of a flush (more). again_q:
+  // that pass has not started yet.
   assign may         = !s1_valid_q && cqe_count <= 3'd2 && kick_count <= 3'd1;
   assign again       = s2_valid_q && (next || more);
   assign start_again = may && (again_q || (s2_valid_q && next));
@@ -337,7 +342,7 @@ module qp_retire #(
 
   // The response to qp_state waits for the CQEs that were put before it (invariant 5).
   logic        rsp_q, cqe_taken, asked;
-  logic [2:0]  rsp_behind_q;
+  logic [2:0]  rsp_behind_q;   // CQEs in front of the response
   logic [33:0] rsp_data_q;
   assign asked       = s3_valid_q && s3_asked_q;
   assign cqe_taken   = cqe_req_valid_o && cqe_req_ready_i;

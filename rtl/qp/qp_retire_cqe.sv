@@ -44,6 +44,7 @@ module qp_retire_cqe #(
   iwarp_pkg::cqe_t     entry;
   iwarp_pkg::rx_done_t bits;   // to assign an enum from bits: as a member of a struct
 
+  // In rx_done_t the status lies above the 64 bits of immediate.
   assign bits        = {{(iwarp_pkg::RxDoneWidth - 72){1'b0}}, status_i, 64'd0};
   assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len,
                          bits.solicited, bits.immediate};

@@ -3,9 +3,9 @@
 //
 //   ended (stage 3) --> [ read tail, producer index ] --> full or empty? --> [ FIFO ] --> kick
 //
-// 1. A kick is due when a request to the peer has ended (Read, Flush, atomic, Atomic Write), when
-//    the window was full, or when the QP is closing (watch) and its send queue is now empty. No
-//    other retirement makes a QP eligible.
+// 1. A kick is due when a request has ended (Read, Flush, atomic, Atomic Write; local invalidation,
+//    registration, bind), when the window was full, or when the QP is closing (watch) and its send
+//    queue is now empty. No other retirement makes a QP eligible.
 // 2. No kick is lost. The tables are read in the cycle in which qp_retire writes ret_* (retired
 //    index and window head, of which qp_pick has copies). If qp_pick still reads the old ret_*, its
 //    tail, producer index and watch are no newer than those read here. So this leaf sees the same

@@ -130,6 +130,7 @@ module qp_retire_step #(
       put_status_o = iwarp_pkg::WcWrFlushErr;
       case (pass_i)
         First: begin
+          // Gap reads the window entry before the failed WQE, for the index of its CQE.
           more_pass_o = failed_slot == after.head[SlotW-1:0] ? Own : Gap;
           more_slot_o = failed_slot == after.head[SlotW-1:0] ? failed_slot : failed_slot - 1'b1;
           if (!own_in && !err_in) begin

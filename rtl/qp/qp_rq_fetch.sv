@@ -214,7 +214,7 @@ module qp_rq_fetch #(
     .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_barred_ram)
   );
 
-  // The limits: a take that reaches its row's, or qp_state.
+  // The limits. Two write them: a take that reaches the limit of its row, and qp_state.
   logic        reached, limit_room;
   logic [15:0] tk_limit_ram, tk_limit_q, tk_posted_q;
   assign set_ready_o = tk_q != TkLook && tk_q != TkGive;
@@ -224,6 +224,7 @@ module qp_rq_fetch #(
     .wdata_i(init || reached ? '0 : set_limit_i),
     .re_i(take_begin), .raddr_i(take_row), .rdata_o(tk_limit_ram)
   );
+  // tk_posted_q includes the WQE that this take removes.
   assign reached = tk_q == TkGive && tk_hit_q && tk_posted_q <= tk_limit_q;
   stream_reg #(.Width(QpnW)) u_reached (
     .clk_i, .rst_ni, .valid_i(reached), .ready_o(limit_room), .data_i(take_row),
@@ -350,7 +351,8 @@ module qp_rq_fetch #(
     .count_o(rsp_count)
   );
 
-  // --- S0: choose an operation of a QP that is not inside, and read its state
+  // --- S0: choose an operation of a QP that is not inside, and read its state. one_, two_, three_:
+  // an operation in S1, S2, S3.
   typedef enum logic [1:0] {OpList, OpMiss, OpDone, OpStop} op_e;
   logic            one_valid_q, two_valid_q, three_valid_q;
   op_e             op, one_op_q, two_op_q, three_op_q;
@@ -360,7 +362,7 @@ module qp_rq_fetch #(
   logic            put_valid, put_ready, done_valid, done_ready, done_barrier, done_fail;
   logic [QpnW-1:0] done_qpn;
   logic [15:0]     done_end;
-  logic [UsedW-1:0] used_q;
+  logic [UsedW-1:0] used_q;   // entries of qp_read in use or reserved for an operation inside
   logic [$clog2(OutDepth+1)-1:0] out_count, again_count;
 
   assign in_done = (one_valid_q && one_qpn_q == done_qpn) ||
@@ -442,11 +444,12 @@ module qp_rq_fetch #(
   assign asked = state_ram[31:16];
   assign mask  = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
-  // --- S2: is a batch due, how long is it, and what is the verdict on a take
+  // --- S2: is a batch due, how long is it, and what is the verdict on a take. here: the row's next
+  // WQE has arrived; none: no WQE will; acts: the operation changes the state, or reads.
   logic [15:0] space, room, count16;
   logic        due, may_read, none_d, acts_d, unused_bits;
   assign due      = batch_due(announced_q, claimed_q);
-  assign may_read = on_q && !drop_q && !reads_q[2] && due;
+  assign may_read = on_q && !drop_q && !reads_q[2] && due;   // reads_q[2]: 4 are outstanding
   assign space    = claimed_q == '0 ? 16'(Pre) : 16'(Quarter);
   assign room     = space < toend_q ? space : toend_q;
   assign count16  = announced_q < room ? announced_q : room;

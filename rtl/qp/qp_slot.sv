@@ -75,6 +75,7 @@ module qp_slot #(
       kick_q <= 1'b0;
     end else begin
       busy_q <= take;
+      // Only a QP that had no free slot may have waited for this one.
       if (busy_q)            kick_q <= issued_ram - freed_ram >= 5'(rnic_pkg::SqSlots);
       else if (kick_ready_i) kick_q <= 1'b0;
     end

@@ -128,7 +128,7 @@ module qp_sq_fetch #(
 
   // the read that came back: done_end, done_fail
   logic [16:0]     s1_done_q, s2_done_q, s3_done_q;
-  // registered distances
+  // registered distances; next_q: the first unit of the push is the next to be fetched
   logic [15:0]     s2_arrived_q, s2_asked_q, announced_q, toend_q, held_q, s2_offset_q;
   logic [2:0]      s2_reads_q;
   logic            s2_fail_q, next_q;
@@ -217,6 +217,7 @@ module qp_sq_fetch #(
   );
 
   // 2: a fetch: as many units as are announced, fit, and lie before the ring's end.
+  // s2_reads_q[2]: 4 reads are outstanding.
   assign may_read = !s2_fail_q && !s2_reads_q[2] && held_q <= 16'(rnic_pkg::SqPrefetch - Quarter);
   assign space    = held_q == '0 ? 16'(rnic_pkg::SqPrefetch) : 16'(Quarter);
   assign room     = space < toend_q ? space : toend_q;

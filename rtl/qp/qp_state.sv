@@ -53,7 +53,8 @@ module qp_state #(
   input  logic [6:0]       event_bits_i,
   input  iwarp_pkg::qp_error_t event_error_i,
   input  logic             news_idle_i,    // no event and no CQ overrun is pending from before
-  // to qp_pick and qp_cq_walk: the state
+  // to qp_pick and qp_cq_walk: the state. run: WQEs may be issued; flush: in state error; watch:
+  // closing, and rdmap has no half_close yet; fin: the peer's FIN has arrived
   output logic             st_we_o,
   output logic [QpnW-1:0]  st_qpn_o,
   output logic             st_run_o,
@@ -216,6 +217,9 @@ module qp_state #(
 
   // --- patience: the answer in_progress
   // mine: the command is the one in execution. Its steps hold no Answer once it is given up.
+  // late: the command has waited CommandPatience cycles. slow: the execution in progress has taken
+  // as many.
+  // starts, ends: the command is a modify_qp to rts, to error.
   // A command that finds an end that already takes long is answered at once, so that the driver may
   // repeat it often.
   logic late, slow, give_up, end_waits, starts;
@@ -369,6 +373,7 @@ module qp_state #(
   assign qp_purge_o       = 16'(qpn_q);
 
   logic [127:0] result;
+  // admin_qp_result_t
   assign result = {64'd0, rq_q, sq_q, row.peer_term, row.cause, 3'd0, drained, row.has_peer_term,
                    row.st};
   assign qp_cmd_rsp_valid_o = (doing && step_q[Answer]) || give_up_q;
