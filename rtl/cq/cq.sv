@@ -139,6 +139,7 @@ module cq (
     .out_valid_o(out_valid), .out_ready_i(out_ready),
     .has_entry_o(has_entry), .has_event_o(has_event), .has_mark_o(has_mark),
     .event_o(ev), .entry_o(entry),
+    // ev[EventWidth-1] is set in ops 2 and 3, those of commands
     .applied_i((event_offer && ev_ready && q_ev[EventWidth-1]) || (out_q_valid && q_has_mark)),
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_o(fault_cqn)
   );

@@ -80,7 +80,7 @@ module cq_event (
   } state_e;
   state_e state_d, state_q;
 
-  // --- sources: {kind, object, eqn}
+  // --- sources: {kind 3, object 16, eqn 6}, so src[24:22] is the kind and src[21:6] the object
   logic        src_valid, take_src;
   logic [24:0] src, src_q;
   stream_arb #(.Width(25), .N(3)) u_src (
@@ -108,7 +108,8 @@ module cq_event (
     endcase
   endfunction
 
-  // --- order: a command first, then sources and list alternate
+  // --- order: a command first, then sources and list alternate. turn_q: a source goes before the
+  // list.
   logic turn_q, idle, cmd_now, take_list, clear_busy;
   assign idle      = state_q == StIdle && !clear_busy && !cmd_now;
   assign take_src  = idle && src_valid && (turn_q || !list_valid);
@@ -130,6 +131,7 @@ module cq_event (
   assign src_addr   = bit_of({src_q[24], src_q[22]}, src_q[21:6]);
   assign error_addr = bit_of(2'd1, src_q[21:6]);
   assign list_addr  = bit_of(list[17:16], list[15:0]);
+  // A forget reads the completion bits of its CQ first, then the error bits.
   always_comb begin
     raddr = list_addr;
     if (state_q == StForget)
@@ -244,7 +246,7 @@ module cq_event (
   always_comb begin
     eqe        = '0;
     eqe.object = {16'h0, list[15:0]};
-    eqe.phase  = !(|(h_producer_q & h_size));
+    eqe.phase  = !(|(h_producer_q & h_size));   // 1 on the first pass over the ring
     case (list[17:16])
       2'd0:    eqe.kind = iwarp_pkg::EqCompletion;
       2'd1:    eqe.kind = iwarp_pkg::EqCqError;

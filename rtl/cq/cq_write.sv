@@ -83,7 +83,7 @@ module cq_write (
   // A table word.
   logic        valid, overrun, armed, sol_only, sol_seen;
   logic        due, listed;       // an event is due; the CQ is in the list of due events
-  logic        fault_due, fault_listed;   // the same for cq_fault
+  logic        fault_due, fault_listed;   // the same for cq_fault, whose list is u_lost
   logic [63:0] base;
   logic [3:0]  log_size;
   logic [15:0] page, producer, consumer, last_sol;
@@ -117,6 +117,7 @@ module cq_write (
 
   // A command waits until the completions counted when it arrived (before_q) are taken. Counts are
   // compared over half their range.
+  // arrived_q: a command waits, and before_q is its count. passed_q: all of these are taken.
   logic        arrived_q, passed_q, cqe_missing;
   logic [15:0] given_q, taken_q, before_q;
   logic [14:0] unused_missing;
@@ -218,6 +219,8 @@ module cq_write (
   // --- compute
   logic [15:0] size, used, ahead, sol_ahead, slot;
   logic        is_full, db_ok, counts, fire;
+  // Events for cq_event: fire (completion), overran, tell (a command that changes where a CQ
+  // reports, or destroys it).
   logic        tell, overran, sol_left, arms_sol;
   logic [47:0] time_q;
   logic        is_error;
@@ -358,7 +361,7 @@ module cq_write (
   end
 
   // --- response
-  logic                   rsp_valid_q, rsp_wait_q;
+  logic                   rsp_valid_q, rsp_wait_q;   // rsp_wait_q: executed, still in the output
   iwarp_pkg::cq_cmd_rsp_t rsp_q;
   assign rsp_valid_o = rsp_valid_q;
   assign rsp_busy    = rsp_valid_q || rsp_wait_q;
