@@ -102,7 +102,7 @@ module admin (
 
   // --- execution
   logic unit_valid, unit_ready, unit_rsp_valid, unit_rsp_ready;
-  logic [1:0] unit;
+  logic [1:0] unit;   // 0 qp, 1 cq, 2 tpt, 3 llp_if
   iwarp_pkg::cmd_t     unit_cmd;
   iwarp_pkg::cmd_rsp_t unit_rsp;
   logic pages_start, pages_continue, kept_turned_away, kept_forget, kept, kept_same, kept_old;

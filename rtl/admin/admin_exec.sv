@@ -49,7 +49,7 @@ module admin_exec (
   output logic pages_continue_o,
   input  logic pages_done_i,
   input  iwarp_pkg::admin_status_e pages_status_i,
-  // the page list that waits for its next create_mr
+  // the page list that waits for its next create_mr: explained in admin_pages
   output logic kept_turned_away_o,
   output logic kept_forget_o,
   input  logic kept_i,
@@ -113,7 +113,7 @@ module admin_exec (
   logic refs_ok, args_ok;
   admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged), .refs_ok_o(refs_ok), .args_ok_o(args_ok));
 
-  // --- what kind of command
+  // --- what kind of command: opcodes of one kind of object share their upper bits
   logic is_pd, is_eq, is_cq, is_qp, is_srq, is_mr, is_conn,
         is_create, is_destroy, to_rts, ends_qp, has_stream, has_unit;
   logic [7:0] op;
@@ -164,7 +164,8 @@ module admin_exec (
   );
   assign ready_o = !tables_busy && !ranges_busy;
 
-  // --- ranges
+  // --- ranges. claimed_q: the ranges of this command's object are claimed. old_q: those to be
+  // released are the kept list's. is_long: the list has more than one chunk of admin_pages.
   logic ranges_busy, ranges_start, ranges_done, ranges_refused, ranging,
         started_q, claimed_q, old_q, has_list, is_long, is_kept_slot;
   logic gives_back, claims_again;
@@ -183,7 +184,8 @@ module admin_exec (
     .second_base_i(mod.ord_base), .second_count_i(is_qp ? 16'(mod.ord) : 16'd0),
     .done_o(ranges_done), .refused_o(ranges_refused)
   );
-  // StPlan: of a create_mr, when a list is kept
+  // StPlan, of a create_mr when a list is kept: continues that list; or releases its ranges and
+  // forgets it; or answers in_progress, because that list is not finished
   logic plan_continue, plan_release, plan_wait;
   assign plan_continue = has_list && kept_same_i;
   assign plan_release  = !plan_continue &&

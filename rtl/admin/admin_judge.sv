@@ -58,7 +58,9 @@ module admin_judge (
                           : mod.to_state == 8'(iwarp_pkg::QpsClosing) ||
                             mod.to_state == 8'(iwarp_pkg::QpsError));
 
-  // --- regions
+  // --- regions: pages of 4 KiB to 2 MiB (log_page 12 to 21), fewer than 2^22 of them, fewer than
+  // 2^48 bytes; spanned: the bytes of the pages. bound: for QP qpn alone, which remote invalidation
+  // needs.
   logic mr_ok, fast_ok, window_ok;
   logic [52:0] spanned;
   assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];

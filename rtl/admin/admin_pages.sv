@@ -71,6 +71,8 @@ module admin_pages (
   state_e state_d, state_q;
 
   // at: the chunk's first entry; during StWrite, the entry that is written.
+  // write_q: chunks are written, not only checked. bad_q: an entry is not aligned. unread_q: the
+  // chunk could not be read. over_q: the list is finished, or has failed.
   logic        write_q, bad_q, unread_q, last_chunk, end_of_chunk, end_of_list, loaded, step;
   logic        over_q, paused, part_over;
   logic [9:0]  part_q;         // entries of this command
