@@ -92,7 +92,8 @@ module llp_if_account #(
     .re_i(look_i), .raddr_i(look_conn_i), .rdata_o(limit)
   );
 
-  // Granted: written only by llp_if_grant, for the connection of its last lookup.
+  // Granted: written only by llp_if_grant, for the connection of its last lookup. given: FPDUs
+  // granted; gone (below): FPDUs refunded.
   logic [31:0] granted;
   logic [11:0] given;
   logic [16:0] size;
@@ -105,7 +106,7 @@ module llp_if_account #(
     .re_i(look_i), .raddr_i(look_conn_i), .rdata_o({size, given, granted})
   );
 
-  // Refunds: read in phase 0, written in phase 1.
+  // Refunds (back): read in phase 0, written in phase 1.
   logic             back, back_q, back_term_q;
   logic [ConnW-1:0] back_conn_q;
   logic [16:0]      back_length_q, back_size;

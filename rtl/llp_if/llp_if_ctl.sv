@@ -141,7 +141,8 @@ module llp_if_ctl #(
     StAnswer   // responses and events are accepted
   } state_e;
 
-  // --- choose
+  // --- choose. is_start: the order of qp is a start. ctl_may, cmd_may, evt_may: the order, the
+  // command, the event may be executed now. connecting_q: a conn_connect waits for `assigned`.
   state_e             state_q;
   typedef `RNIC_LLP_IF_SOURCE_E source_e;
   source_e            src_d, src_q;
@@ -248,7 +249,8 @@ module llp_if_ctl #(
     .re_i(state_q == StQp), .raddr_i(qpn_q), .rdata_o({by_qp_taken, by_qp_conn})
   );
 
-  // --- decide
+  // --- decide. taken_q: an order's QP has a connection. size_wait_q: cycles spent in a state that
+  // waits.
   logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d,
                 start, stop, resize, forget, ok, connect_sent;
   logic         req_q, rsp_q, ack_q, event_q, async_q;
@@ -390,6 +392,7 @@ module llp_if_ctl #(
       kind_q        <= kind_d;
       mss_q         <= row_d[QpW+16:QpW+1];
       markers_q     <= row_d[QpW];
+      // admin_conn_args_t: length in 79:64, peer_port in 95:80, peer_address in 127:96
       req_length_q  <= cmd_q.args[79:64];
       req_port_q    <= connect_sent ? cmd_q.args[95:80] : cmd_q.object[15:0];
       req_address_q <= cmd_q.args[127:96];

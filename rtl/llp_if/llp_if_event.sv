@@ -41,7 +41,9 @@ module llp_if_event #(
   input  logic                  event_ready_i,
   output iwarp_pkg::llp_event_t event_o
 );
-  // Receive counts are wide: an event may wait for qp while many records pass
+  // Receive counts are wide: an event may wait for qp while many records pass. rx_behind and
+  // tx_behind: an item that came before the mark has not drained. front_: the oldest event of the
+  // FIFO.
   logic [31:0] rx_in_q, rx_out_q, rx_mark_q, front_mark;
   logic [15:0] tx_in_q, tx_out_q, tx_mark_q;
   logic        rx_behind, tx_behind, rx_past_q, tx_past_q, front_behind, front_valid;

@@ -85,7 +85,9 @@ module llp_if_grant #(
   output logic                  wake_ready_o,
   input  logic [QpW-1:0]        wake_qpn_i
 );
-  // {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}
+  // A QP's row: {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}. hold: of
+  // hold_tx, until the first FPDU arrives. wait_seg, wait_term: the want of a segment, of a Terminate
+  // waits. seen: OpTick has seen the Terminate wait. worst: the largest FPDU.
   localparam int unsigned RowW = 38 + ConnW;
 
   typedef enum logic [3:0] {
@@ -197,7 +199,7 @@ module llp_if_grant #(
     end
   end
 
-  // --- step 1: the row; the lookup in llp_if_account
+  // --- step 1: the row; the lookup in llp_if_account. handed: the row is forwarded from step 2.
   logic             row_we, handed_q, bytes1, bytes2;
   logic [RowW-1:0]  row_ram, row_new, handed_row_q, row1, row2_q, set1_q;
   logic [ConnW-1:0] conn1, conn2_q;
@@ -254,7 +256,8 @@ module llp_if_grant #(
     end
   end
 
-  // --- step 2: decide
+  // --- step 2: decide. grows: the connection has a larger FPDU than the size set aside so far.
+  // aside: the size to set aside now. calls: the QP's waiting want is checked again.
   logic             active, running, hold, wait_seg, wait_term, seen,
                     seg_d, term_wait_d, seen_d, running_d, hold_d;
   logic             look, grows, enough, granted, calls, debited;

@@ -49,7 +49,8 @@ module llp_if_rule #(
   input  logic [RowW-1:0]         row_i,
   output logic [RowW-1:0]         row_o,
   output logic                    row_we_o,
-  // outcome
+  // outcome: a request to the LLP, a response to admin, an acknowledgement to qp, an event for qp, a
+  // report to cq (async)
   output logic                    req_o,
   output logic [3:0]              req_op_o,
   output logic                    rsp_o,
@@ -59,11 +60,11 @@ module llp_if_rule #(
   output logic                    event_o,
   output logic [2:0]              kind_o,
   output logic                    async_o,
-  output logic                    start_o,
-  output logic                    stop_o,
-  output logic                    drain_o,
-  output logic                    resize_o,
-  output logic                    forget_o,
+  output logic                    start_o,         // a QP takes the connection
+  output logic                    stop_o,          // its QP leaves the connection
+  output logic                    drain_o,         // half_close: earlier items drain before the FIN
+  output logic                    resize_o,        // a QP's segment size (mss) has changed
+  output logic                    forget_o,        // released: its credit is cleared
   output logic                    check_ok_o,
   output logic                    gives_o,         // conn_give is requested from the LLP
   output logic                    ends_o,          // the connection has ended

@@ -34,7 +34,9 @@ module llp_if_size (
     markers_q <= markers_i;
   end
 
-  // ceil(words / 127), with x = words + 126 = 128 a + b = 127 a + (a + b)
+  // words: MULPDU, length field (2 bytes) and CRC (4), rounded up (3): + 9. Markers:
+  // ceil(words / 127), with x = words + 126 = 128 a + b = 127 a + (a + b), so x / 127 is a plus
+  // (a + b) / 127. 126 words are 504 bytes: + 513.
   always_ff @(posedge clk_i) begin
     mulpdu2_q  <= mulpdu_q;
     markers2_q <= markers_q;

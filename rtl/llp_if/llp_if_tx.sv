@@ -74,7 +74,9 @@ module llp_if_tx #(
   output logic [$clog2(DoneDepth+1)-1:0] dones_o,
   output logic                    raw_out_o
 );
-  // {raw, drop, fin, done, is_term, slot, QPN, connection}
+  // A record whose header is done: {raw, drop, fin, done, is_term, slot, QPN, connection}. raw:
+  // streaming bytes. drop: its beats are dropped. fin: they are dropped because the FIN was sent.
+  // done: a wr_done is due.
   localparam int unsigned OrderW = 13 + QpW + ConnW;
 
   typedef enum logic [1:0] {
