@@ -118,6 +118,7 @@ struct QpModelDut : PacedDut {
     void retired(const spec::Retired&) override {}
     mutable std::vector<spec::WqeCheck> asked;
   };
+  /// A look that waits until all reports are taken that were queued before it.
   struct Look {
     uint16_t qpn = 0;
     size_t wr_left = 0, rx_left = 0;
@@ -231,7 +232,7 @@ struct QpModelDut : PacedDut {
   };
   std::optional<Commanded> commanded_;  // not answered yet
   std::optional<model::Wqe> issued_;    // its key checks are outstanding
-  bool asks_ = false;
+  bool asks_ = false;                   // issued_ has key checks
 };
 
 }  // namespace rnic::tb

@@ -48,8 +48,9 @@ class QpRetireTest : public testing::Test {
     tb::StreamOut<spec::CqeReq> cqe = RNIC_OUT(*this, cqe_req, spec::CqeReq);
   };
   struct Entry {
-    uint16_t index = 0, after = 0;
+    uint16_t index = 0, after = 0;  // ring index of the WQE, and after it
     unsigned opcode = 0;
+    // told: its report has been put to the leaf; done: the leaf has taken it
     bool is_signaled = false, done = false, told = false;
     uint32_t length = 0;
   };
@@ -64,6 +65,7 @@ class QpRetireTest : public testing::Test {
     std::deque<Entry> window{};  // starts at the head
     uint64_t head = 0, tail = 0;
     uint16_t sq = 0, rq = 0, next_sq = 0, next_rq = 0, prod_sq = 0, prod_rq = 0;
+    // reads: that have completed
     uint64_t reads = 0, reads_issued = 0;
     std::optional<std::pair<uint64_t, WcStatus>> own{}, err{};  // slot and status
     bool asked = false, ended = false;  // asked: a request of qp_state is due; ended: flushed
@@ -97,7 +99,8 @@ class QpRetireTest : public testing::Test {
   std::optional<Request> request;
   std::deque<Rsp> answers;
   std::optional<Fail> fail;
-  std::optional<Qp*> init;
+  std::optional<Qp*> init;  // this QP is being created
+  // issue, prod_write: written to the leaf in the next cycle
   struct Issue {
     Qp* qp;
     Entry entry;
@@ -487,7 +490,8 @@ class QpRetireTest : public testing::Test {
     }
     ask(q, kFlush);
   }
-  /// A QP in error: newly posted WQEs are flushed, and a late done changes nothing.
+  /// A QP in error (ended): newly posted WQEs are flushed, and a late done changes nothing. Now and
+  /// then the QP is created again.
   void stale(Qp& q) {
     dut.run_until([&] { return dut.flush.empty(); }, 3000);
     dut.settle(40);
@@ -542,9 +546,9 @@ class QpRetireTest : public testing::Test {
     return per;
   }
 
-  unsigned depth_ = B::kWindow;
-  bool holds_head_ = false;
-  std::deque<Qp*> later_;
+  unsigned depth_ = B::kWindow;  // most WQEs of a QP that act() keeps issued
+  bool holds_head_ = false;      // tell_some() does not report the oldest entry
+  std::deque<Qp*> later_;        // rate(): QPs whose wr_done is sent a cycle later
 };
 
 using Builds = testing::Types<Default, Minimum>;

@@ -90,6 +90,7 @@ class QpSchedTest : public testing::Test {
     dut.cycles(B::kQps);
   }
 
+  // 37 is odd, so the few QPs differ, and use several bits of the number.
   uint64_t some_qpn() { return few == 0 ? rng.below(B::kQps) : (rng.below(few) * 37) % B::kQps; }
 
   void drive() {
@@ -239,8 +240,8 @@ TYPED_TEST(QpSchedTest, EachInItsTurnAndNoneTwice) {
   this->met.expect_all();
 }
 
-// The header: 4 cycles from a kick to qpn_o, 5 with a list in block memory; one operation per
-// cycle.
+// As the header of qp_sched.sv says: 4 cycles from a kick to qpn_o, 5 with a list in block memory;
+// one operation per cycle.
 TYPED_TEST(QpSchedTest, Latency) {
   this->start({});
   this->kicks = this->finishes = false;

@@ -51,6 +51,8 @@ class QpSqFetchTest : public testing::Test {
         *this, "kick",
         tb::pins(this->top().kick_valid_o, this->top().kick_ready_i, this->top().kick_qpn_o)};
   };
+  // Ring indices: prod: announced; asked, arrived: of qp_sq_fetch; head: next unit to be issued.
+  // alive: created; closing: the test requests its barrier, then creates it again.
   struct Qp {  // these counters do not wrap; the RTL's are modulo 2^16
     uint64_t qpn = 0, life = 0, base = 0, log = 2;
     uint64_t prod = 0, asked = 0, arrived = 0, head = 0,
@@ -158,7 +160,7 @@ class QpSqFetchTest : public testing::Test {
     q = {.qpn = q.qpn, .life = q.life + 1, .base = 0, .log = q.log};
     q.kicks = kicks, q.want_kicks = want;
     q.base = rng.next() >> 12 << 12;
-    q.base = q.base >> 1 & ~(64 * q.size() - 1);
+    q.base = q.base >> 1 & ~(64 * q.size() - 1);  // aligned to the ring; its end does not wrap
     met("ring of 4 units", q.log == 2);
     prod_write = {&q, 0};
     head_write = {&q, 0};
@@ -169,7 +171,9 @@ class QpSqFetchTest : public testing::Test {
   }
 
   // --- the neighbours, at random
-  enum class Phase { kMixed, kLazy, kPushes, kSlow };  // kSlow: slow responses, units one by one
+  // In all but kMixed units are seldom issued, so the buffer fills. kPushes: every unit is pushed.
+  // kSlow: slow responses, units one by one.
+  enum class Phase { kMixed, kLazy, kPushes, kSlow };
   void act() {
     static constexpr Phase kPhases[] = {Phase::kMixed, Phase::kLazy, Phase::kPushes, Phase::kSlow};
     if (rng.below(300) == 0) phase = kPhases[rng.below(4)];
@@ -328,6 +332,7 @@ class QpSqFetchTest : public testing::Test {
       met("created again", q.life > 1 && !first_life(q));
       return;
     }
+    // The count whose low 16 bits are at the pin: at or above the previous one.
     const auto more = [](uint64_t count, uint16_t pin) {
       return count + uint16_t(pin - uint16_t(count));
     };
@@ -379,8 +384,8 @@ class QpSqFetchTest : public testing::Test {
     ASSERT_EQ(t.arr_fail_o != 0, q.fail) << where;
     ASSERT_EQ(t.arr_full_o != 0, q.reads == 4) << where;
   }
-  bool push_in = false;
-  std::map<const Qp*, uint64_t> lives;
+  bool push_in = false;                 // the current push has entered the buffer
+  std::map<const Qp*, uint64_t> lives;  // initialisations of each QP
   bool first_life(const Qp& q) { return lives[&q]++ == 0; }
   void push_ends() {
     const Push& p = *push;
@@ -439,9 +444,10 @@ TYPED_TEST(QpSqFetchTest, EachUnitIsItsOwn) {
   this->met.expect_all();
 }
 
-// The header's rule, with one operation at a time. Into an empty buffer: min(announced, units up to
-// the ring's end, buffer size). Otherwise: a quarter of the buffer, if that is free. More than
-// 65,536 units, so that the indices wrap on a ring of 4 units and on the longest ring.
+// The rule in the header of qp_sq_fetch.sv, with one operation at a time. Into an empty buffer:
+// min(announced, units up to the ring's end, buffer size). Otherwise: a quarter of the buffer, if
+// that is free. More than 65,536 units, so that the indices wrap on a ring of 4 units and on the
+// longest ring.
 TYPED_TEST(QpSqFetchTest, IndicesRunRound) {
   this->error_percent = 0;
   for (uint64_t log : {2U, 15U}) {

@@ -75,11 +75,12 @@ class SrqMix {
   };
   struct Row {
     Role role = kNone, was = kNone;
-    // An SRQ, or the receive queue of a QP. Indices are not truncated to 16 bits.
+    // An SRQ, or the receive queue of a QP. Indices are not truncated to 16 bits. written: in the
+    // ring; rung: announced by a doorbell; settled: announced so long ago that qp must know it.
     std::deque<spec::RqWqe> queue;  // written and not taken
     uint32_t size = 0, written = 0, rung = 0, settled = 0, taken = 0;
-    bool open = false;  // the user posts
-    unsigned fails = 0, members = 0;
+    bool open = false;                // the user posts
+    unsigned fails = 0, members = 0;  // takes that failed; QPs of an SRQ
     std::set<LimitState> limit;
     uint16_t setting = 0;             // the newest modify_srq
     uint64_t applied = ~uint64_t{0};  // the first take that is later than it
@@ -105,6 +106,7 @@ class SrqMix {
 
   /// All bits of a number are used in the default build.
   static unsigned number(unsigned i) { return D::kMinimum ? i : 17 * i + 3; }
+  /// The inverse of number().
   static unsigned place(unsigned n) { return D::kMinimum ? n : n / 17; }
   auto& world(unsigned i) { return w_.qp(number(i)); }
 
@@ -320,7 +322,7 @@ class SrqMix {
 
   // --- commands
   void step() {
-    constexpr std::array kRates = {1U, 4U, 12U, 40U};
+    constexpr std::array kRates = {1U, 4U, 12U, 40U};  // per cent of the cycles
     post_rate_ = kRates[rng_.below(3)];
     take_rate_ = kRates[1 + rng_.below(3)];
     w_.far_memory(rng_.percent(20) ? w_.longer(rng_.below(200)) : 0);
@@ -421,7 +423,7 @@ class SrqMix {
   Stream* stalled_ = nullptr;
   unsigned stalled_normal_ = 0, post_rate_ = 4, take_rate_ = 4;
   uint64_t stalled_until_ = 0;
-  bool calm_ = false;
+  bool calm_ = false;  // the traffic is stopped
   uint16_t tag_ = 0;
 };
 

@@ -56,7 +56,7 @@ class QpSrqTest : public testing::Test {
       return true;
     });
   }
-  uint64_t bad = 0;
+  uint64_t bad = 0;  // doorbells of the test that qp must refuse
 };
 using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;

@@ -1,5 +1,6 @@
 // qp: doorbells, fetch, issue, retirement, receives, states, errors, flush; then random traffic
-// with random ends. Neighbours and reference: qp_world.hpp.
+// with random ends. Neighbours and reference: qp_world.hpp, whose make() explains the flags of a
+// WQE: 2 is signaled, 8 inline.
 #include <cstdio>
 #include <set>
 
@@ -173,6 +174,8 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
     std::function<void(spec::SqWqe&)> spoil;
     WrOpcode op = WrOpcode::kSend;
   };
+  // Each spoils a good WQE of one unit with one SGE of 24 bytes. Opcodes (spec::WrOpcode): 1
+  // Immediate Data that ends a Write, 7 local invalidation, 8 bind, 14 Flush.
   const std::vector<Case> cases = {
       {"opcode", [](auto& h) { h.opcode = 1; }},
       {"opcode 255", [](auto& h) { h.opcode = 255; }},
@@ -829,7 +832,7 @@ TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
 
 TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   this->worlds([&](auto& w) {
-    w.create(2, 3, 3, 7, 7);
+    w.create(2, 3, 3, 7, 7);  // the last two: its send CQ and receive CQ
     w.create(3, 3, 3, 1, 7);
     w.create(4, 3, 3, 4, 5);
     w.to_rts(2);
@@ -932,6 +935,7 @@ TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
   this->dut.qp_cmd.put(cmd);
   const unsigned before = w.sq_reads();
   EXPECT_TRUE(w.run([&] { return busy() || !this->dut.qp_cmd_rsp.empty(); }, 30'000));
+  // The request queue of qp_sq_fetch has 4 * fifo_depth entries; some requests have passed it.
   EXPECT_LE(w.sq_reads() - before, 4 * this->sizes().fifo_depth + 6)
       << "requests that came later went first";
 }
@@ -989,6 +993,10 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
     QpWorld<TypeParam> w(this->dut, this->rng.fork(fmt::format("{}", round)), round < 3 ? 20 : 300);
     auto& r = w.rng();
     constexpr unsigned kCount = 5;
+    // left: WQEs to be posted. end: how the QP ends.
+    //   0 our close               1 a bad key, else the driver     2 the driver (opcode 9 is valid)
+    //   3 the peer's close        4 a lost connection              5 an error with a Terminate
+    //   6 a Terminate of the peer
     std::array<unsigned, kCount> left{}, end{};
     auto begin = [&](unsigned n) {
       w.create(n, static_cast<unsigned>(r.between(3, 5)), static_cast<unsigned>(r.between(2, 5)));
@@ -1044,7 +1052,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
         if (r.percent(10)) wr = w.make(WrOpcode::kBindMw, {32}, static_cast<uint8_t>(flags | 8));
         if (end[n] == 1 && left[n] < 10 && !wr.is_inline() && wr.hdr.num_sge > 0 && sges[0] > 0)
           w.set_key(wr, 0, kBadKey);
-        if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 9;
+        if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 9;  // Send with Invalidate
         w.post(n, wr, wr.hdr.units <= 2 && r.percent(50));
         if (!r.percent(60)) w.ring(n);
       }

@@ -1,8 +1,11 @@
 // The neighbours of qp in one class: host memory behind host_if, tpt, rdmap, ddp, llp_if, cq, each
 // with random latency. Also a reference for every QP: WQEs posted, issued, done, and reported.
 //
-//   QpWorld w(dut, rng);  w.create(3, 4, 4);  w.to_rts(3);  w.post(3, wqe);  w.ring(3);
+//   QpWorld w(dut, rng, 40);  w.create(3, 4, 4);  w.to_rts(3);  w.post(3, wqe);  w.ring(3);
 //   w.run([&] { return w.idle(3); });
+//
+// The third argument bounds the random latency of each neighbour, in cycles. create() takes the QP
+// and the log2 of the units of its send and its receive ring.
 #pragma once
 
 #include <fmt/format.h>
@@ -56,6 +59,7 @@ class QpWorld {
     size_t issued = 0, reported = 0;  // posted[0..n)
     uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0;
     uint32_t sq_free_from = 0;  // ring index after the last reported WQE
+    // rq_rung: cycle of its newest receive doorbell
     uint64_t rq_rung = 0;
     unsigned reads = 0, slots = 0, rq_reads = 0;  // reads: requests that are not done, also binds
     bool after_bind = false;                      // the next WQE waits as with a fence
@@ -77,6 +81,7 @@ class QpWorld {
 
   Qp& qp(unsigned n) { return qps_[n]; }
   base::Rng& rng() { return rng_; }
+  /// The orders of qp since the test cleared the list, as "QPN unit operation": "0 mpa sync".
   std::vector<std::string>& ctl() { return ctl_; }
   std::vector<spec::QpFault>& faults() { return faults_; }
   std::vector<unsigned>& asyncs() { return asyncs_; }
@@ -111,12 +116,13 @@ class QpWorld {
     error(n, spec::Cause::kLocalCatastrophic, true, static_cast<int>(i % window()),
           spec::WcStatus::kMwBindErr);
   }
-  bool term_on_fault = true;
+  bool term_on_fault = true;  // rdmap sends a Terminate for a qp_fault (never for kLlpLost)
   /// Called in each cycle, also while a command runs: traffic of the test.
   std::function<void()> on_cycle = [] {};
   /// Called with each response to a take and the QP that took, and with each completion.
   std::function<void(unsigned, const spec::RqTakeRsp&)> on_take = [](auto, const auto&) {};
   std::function<void(const spec::CqeReq&)> on_completion = [](const auto&) {};
+  /// Returns whether ctl() has this order.
   bool said(const std::string& what) const {
     return std::find(ctl_.begin(), ctl_.end(), what) != ctl_.end();
   }
@@ -250,10 +256,13 @@ class QpWorld {
     return false;
   }
 
-  // --- user
+  // --- user. The rings of a QP lie 16 MiB after those of the QP before it: answer_read() finds the
+  // QP of an address.
   static uint64_t sq_base(unsigned n) { return 0x100000000ULL + n * 0x1000000ULL; }
   static uint64_t rq_base(unsigned n) { return 0x900000000ULL + n * 0x1000000ULL; }
 
+  /// A WQE with SGEs of these lengths, or with sges[0] bytes inline. flags (spec::SqFlagBit): 1
+  /// fence, 2 signaled, 4 solicited, 8 inline.
   Wr make(spec::WrOpcode op, std::vector<uint32_t> sges, uint8_t flags = 2,
           unsigned extra_units = 0) {
     Wr wr;
@@ -389,6 +398,7 @@ class QpWorld {
         {dut_.wr_done.moved() + dut_.wr_done.size(), {static_cast<uint16_t>(n), kind}});
     give_events();
   }
+  /// rdmap reports the first error of a QP. slot: of the WQE that has failed, -1: none.
   void error(unsigned n, spec::Cause cause, bool sends_term, int slot = -1,
              spec::WcStatus status = spec::WcStatus::kSuccess) {
     if (qps_[n].faulted) return;
@@ -581,7 +591,7 @@ class QpWorld {
     EXPECT_EQ(body, wr.body);
     EXPECT_EQ(h.slot, index % window());
     p.issued = true;
-    const bool is_read = wr.hdr.opcode == 4, is_own = is_bind(wr);
+    const bool is_read = wr.hdr.opcode == 4, is_own = is_bind(wr);  // 4: RDMA Read
     if (wr.has(spec::SqFlagBit::kFence)) {
       EXPECT_EQ(q.reads, 0U) << "fence";
     }
@@ -705,6 +715,7 @@ class QpWorld {
         EXPECT_TRUE(p.wr.is_signaled());
         EXPECT_FALSE(q.ended);
         EXPECT_EQ(e.byte_len, p.wr.hdr.length);
+        // 0: RDMA Write
         const auto want = p.wr.hdr.opcode == 0   ? spec::WcOpcode::kRdmaWrite
                           : p.wr.hdr.opcode == 4 ? spec::WcOpcode::kRdmaRead
                           : is_bind(p.wr)        ? spec::WcOpcode::kBindMw
