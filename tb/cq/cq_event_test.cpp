@@ -171,6 +171,7 @@ TYPED_TEST(CqEventTest, AnOldSolicitedCompletionStaysConsumed) {
   w.complete(1, true);
   w.settle();
   w.doorbell(1, 1);
+  // 65528 more completions, 8 at a time, and then 16: the index passes 1 again.
   for (unsigned done = 1; done < 65529; done += 8) {
     for (unsigned i = 0; i < 8; i++) w.complete(1);
     ASSERT_TRUE(this->dut.run_until([&] { return this->dut.cq_wr.size() == 8; }));
@@ -404,6 +405,7 @@ TYPED_TEST(CqEventTest, ForgottenErrorsTakeNoSecondPlace) {
   }
   w.create_eq(0, 12, 1);
   const auto events = w.take_events();
+  // Completion and error of 7 CQs, the error of CQ 2.
   EXPECT_EQ(events.size(), 2 * 7 + 1U + qps + conns);
   EXPECT_EQ(std::count(events.begin(), events.end(), (EventSeen{EqeType::kCqError, 2, 0})), 1);
 }

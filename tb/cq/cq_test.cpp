@@ -211,6 +211,7 @@ TYPED_TEST(CqTest, IndicesWrapAtSixteenBits) {
   const unsigned total = 2 * 65536 + 304;
   for (unsigned done = 0; done < total; done += 8) {
     const unsigned near = done % 65536;
+    // Close to the wrap, and now and then, the test arms before the eight completions.
     const bool look = near < 64 || near > 65536 - 64 || done % 2048 == 0;
     if (look) {  // an old solicited completion never becomes visible again
       w.settle(40);
@@ -437,6 +438,7 @@ TYPED_TEST(CqTest, BadDoorbellsAreCountedAndChangeNothing) {
     EXPECT_EQ(before, (spec::AdminCqResult{.producer = 6, .consumer = 4}));
     EXPECT_EQ(d.bad_doorbells, 0U);
     uint64_t bad = 0;
+    // Another page; an index beyond the producer or before the consumer; a CQ that does not exist.
     const std::vector<spec::CqDoorbell> wrong = {
         {.cqn = 2, .page = 2, .index = 6, .arm = 1},
         {.cqn = 2, .page = 0x103, .index = 6, .arm = 1},
@@ -630,6 +632,7 @@ TYPED_TEST(CqRtlTest, Commits) {
     std::deque<uint16_t> qpns;
     uint64_t events = 0, due = 0;
     auto look = [&] {
+      // cq_op: 0 doorbell, 1 command, 2 completion, 3 an event that was due
       for (const auto& c : d.cq_op.take_all()) {
         auto next = [&c](std::deque<uint16_t>& expected) {
           ASSERT_FALSE(expected.empty()) << c.describe();

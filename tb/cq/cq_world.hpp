@@ -69,6 +69,7 @@ class CqWorld {
   }
   void create_cq(uint16_t cqn, CqSetup s) {
     CqSeen c{.setup = s};
+    // Random, 1 MiB aligned; bit 63 is clear, and set in the bases of EQs.
     c.base = (rng_.next() >> 21 << 20) + (uint64_t{cqn} << 21);
     see();
     const auto rsp = command(spec::AdminOpcode::kCreateCq, cqn,
@@ -152,6 +153,7 @@ class CqWorld {
   void arm(uint16_t cqn, bool solicited_only = false) {
     doorbell(cqn, cqs.at(cqn).written, true, solicited_only);
   }
+  /// Waits until cq has taken all doorbells, and then long enough for it to apply them.
   void doorbells_taken() {
     EXPECT_TRUE(
         dut_.run_until([&] { return !dut_.cq_doorbell.busy() && !dut_.eq_doorbell.busy(); }));
@@ -253,7 +255,7 @@ class CqWorld {
   D& dut_;
   base::Rng rng_;
   std::map<uint32_t, Eq> eqs_;
-  std::deque<uint8_t> messages_;
+  std::deque<uint8_t> messages_;  // vectors of the MSI-X messages that must follow
 };
 
 }  // namespace rnic::tb
