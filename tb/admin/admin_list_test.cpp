@@ -15,7 +15,8 @@ class AdminListTest : public AdminWorld<D> {
  protected:
   static constexpr uint32_t kPart = 512;
 
-  /// A region of PD 1 with a list of its own in memory. The minimum build has 1024 entries.
+  /// A region of PD 1 with a list of its own in memory. The minimum build has 1024 entries. ends(),
+  /// fails(), waits() send its create_mr, and expect ok, an error, in_progress.
   AdminMrArgs list_of(uint32_t pages, uint32_t base, unsigned number = 0) {
     return this->region(1, pages, 12, this->kBuffer + 0x100000U * number, base);
   }
@@ -62,7 +63,7 @@ TYPED_TEST(AdminListTest, IsReadInParts) {
     this->must(Op::kCreatePd, 1);
     for (const uint32_t pages : {65U, 256U, 257U, 448U, 511U, 512U, 513U, 600U, 1000U}) {
       const auto a = this->list_of(pages, 1000 - pages);
-      const uint32_t chunks = 2 * ((pages + 63) / 64);
+      const uint32_t chunks = 2 * ((pages + 63) / 64);  // each is read twice
       std::vector<spec::PblWr> written;
       unsigned commands = 0;
       for (uint32_t left = chunks; left > 8; left -= 8, commands++) {
@@ -93,7 +94,7 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   const auto b = this->list_of(450, 500, 1);
   const auto overlapping = this->list_of(450, 100, 2);
   this->waits(3, a);
-  for (unsigned i = 0; i < 1023; i++) {
+  for (unsigned i = 0; i < 1023; i++) {  // list_patience is 1024
     this->waits(4, b);
     EXPECT_EQ(this->reads, 1U) << "nothing of the list is read";
   }

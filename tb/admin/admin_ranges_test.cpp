@@ -22,6 +22,7 @@ class AdminRangesTest : public AdminWorld<D> {
   uint32_t make(uint32_t slot, const AdminMrArgs& a) {
     return spec::AdminMrResult::unpack(this->must(Op::kCreateMr, slot, a).result).stag;
   }
+  /// A modify_qp to rts with these IRD and ORD slots.
   static AdminModifyArgs slots(uint16_t ird_base, uint8_t ird, uint16_t ord_base, uint8_t ord) {
     return {.to_state = 1,
             .connection = 7,

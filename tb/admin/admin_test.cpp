@@ -1,4 +1,7 @@
-// admin: docs/theory-of-operation.md, admin; docs/spec/queues.yaml.
+// admin: each command, the order of its checks, references between objects, page lists, streaming
+// bytes, the rings; then random commands against a reference. Surroundings: admin_world.hpp.
+// Contract: docs/theory-of-operation.md, admin; docs/spec/queues.yaml. Values of to_state there: 1
+// rts, 2 closing, 4 error.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -24,6 +27,7 @@ using spec::AdminMrArgs;
 using spec::AdminQpArgs;
 using spec::AdminRingArgs;
 
+/// Arguments of which only one byte is not 0. Byte 55 is reserved in every command.
 Args one(size_t at) {
   Args a{};
   a[at] = 1;
@@ -310,6 +314,8 @@ TYPED_TEST(AdminTest, RegionArguments) {
   this->must(Op::kCreatePd, 1);
   const auto pbl = this->sizes.num_pbl;
   const auto good = this->region(1, 3, 13);
+  // Rights: unknown bits; remote write without local write (2, 6, 0x12); remote invalidation of a
+  // region that is bound to no QP (0x400).
   Spoiled<AdminMrArgs> bad(good);
   bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
       .with(&AdminMrArgs::rights, {0x20, 0x8001, 2, 6, 0x400, 0x12})
@@ -1116,7 +1122,7 @@ TYPED_TEST(AdminTest, Random) {
   });
 }
 
-// The figures in the header.
+// The figures in the header of admin.sv, with a margin: host memory and units are the test's.
 TYPED_TEST(AdminRtlTest, Latency) {
   this->start({0, 0});
   auto cycles = [&](auto f) {

@@ -82,21 +82,22 @@ class AdminWorld : public testing::Test {
   unsigned log_size = 3;
   uint16_t index = 0;
 
-  // --- outputs since the last command
+  // --- outputs since the last command (forget() clears them)
   std::vector<Sent> sent;
   // Number of queries. create_mr queries tpt: is the slot free? create_qp queries cq: has a CQ
   // overrun? A command that ends a QP sends a dummy query to cq, so that its response comes after
   // the QP's completions.
   unsigned questions = 0;
-  Op under_way = Op::kNop;
+  Op under_way = Op::kNop;         // the current command
   std::vector<std::string> order;  // of admin's outputs
   std::vector<spec::PblWr> pbl;
   std::vector<std::pair<spec::RawTxHdr, Bytes>> raw;
   unsigned reads = 0;
-  std::function<void(const spec::RdReq&)> on_read;
+  std::function<void(const spec::RdReq&)> on_read;  // called before each read is answered
 
   // --- the units
   std::deque<Status> refuse[4];  // a unit's next responses if not ok; kOk: this one passes
+  // the status of tpt's response to the query of a slot, instead of the right one
   std::optional<Status> answer_question;
   std::map<uint32_t, spec::QpState> qp_state;
   std::set<uint32_t> overrun;                                 // CQs
@@ -340,7 +341,7 @@ class AdminWorld : public testing::Test {
     forget();
     waiting = keep;
     const auto i = index++;
-    mem[rsp_at(i) + 31] = u8(phase(i) == 0 ? 0x80 : 0);
+    mem[rsp_at(i) + 31] = u8(phase(i) == 0 ? 0x80 : 0);  // the phase of an entry not written yet
     const auto c = write_cmd(i, op, object, args, flags);
     under_way = op;
     dut.admin_doorbell.put({.index = index});
@@ -357,7 +358,7 @@ class AdminWorld : public testing::Test {
   spec::AdminRsp must(Op op, uint32_t object, const A& args = {}) {
     const auto rsp = expect(Status::kOk, op, object, args);
     const auto v = static_cast<uint8_t>(op);
-    if (v >= 0x08) {
+    if (v >= 0x08) {  // from 0x08 cq, 0x18 qp, 0x20 tpt, 0x30 llp_if; below, admin alone
       EXPECT_FALSE(sent.empty());
       const Unit unit = v >= 0x30 ? kConn : v >= 0x20 ? kTpt : v >= 0x18 ? kQp : kCq;
       if (!sent.empty()) {
