@@ -40,9 +40,9 @@ class LlpIfAccountTest : public testing::Test {
   };
   struct Fpdu {
     bool term;
-    Wide aside;
+    Wide aside;  // credit set aside for it
   };
-  struct Change {
+  struct Change {  // a new limit (gone 0), or a refund of one FPDU (gone 1), in cycle `at`
     uint64_t at;
     Wide bytes;
     unsigned gone;
@@ -51,16 +51,18 @@ class LlpIfAccountTest : public testing::Test {
     uint64_t at;
     bool waits;
   };
+  /// planned: the newest limit sent; limit: the newest one taken. size: set aside per FPDU; worst:
+  /// the size that the next segment needs.
   struct Conn {
     uint64_t number = 0, qpn = 0;
     Wide limit = 0, planned = 0, granted = 0, refunded = 0, size = 0, worst = 0;
-    unsigned given = 0, gone = 0;  // FPDUs
-    std::deque<Fpdu> out;
+    unsigned given = 0, gone = 0;  // FPDUs granted, refunded
+    std::deque<Fpdu> out;          // granted and not refunded
     std::vector<Change> recent;
     std::vector<Flag> flags;
     std::vector<uint64_t> changes;  // cycles
     uint64_t wakes = 0;
-    bool retry = false;
+    bool retry = false;  // woken: the test looks again
     [[nodiscard]] Wide available() const { return limit - granted + refunded; }
     [[nodiscard]] Wide aside() const {
       Wide sum = 0;
@@ -68,6 +70,8 @@ class LlpIfAccountTest : public testing::Test {
       return sum;
     }
   };
+  // kProbe: only a lookup. kDebit: streaming bytes. kBig: any number of bytes, to move the counts.
+  // kClear: the connection is released.
   enum class Op { kProbe, kSegment, kTerm, kDebit, kBig, kClear };
   struct Look {
     Conn* conn = nullptr;
@@ -258,7 +262,8 @@ class LlpIfAccountTest : public testing::Test {
                                              : l.bytes;
     tb::set(t.need_i, static_cast<uint64_t>(need));
     t.eval();
-    // The response may or may not include a change in the lookup's cycle or the cycle before.
+    // The response may or may not include a change in the lookup's cycle or the cycle before, and
+    // includes no later one. So the credit is `surely` or more, and `at_most` or less.
     Wide surely = c.available();
     unsigned surely_gone = c.gone;
     for (const Change& change : c.recent) {

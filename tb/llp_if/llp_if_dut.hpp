@@ -16,7 +16,7 @@ namespace rnic::tb {
 template <class V, bool Minimum>
 struct RtlLlpIf : RtlDut<V> {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static constexpr bool kHasCycles = true;
+  static constexpr bool kHasCycles = true;  // its stages and queues are those of the chip
 
   // LLP
   StreamIn<spec::LlpRxHdr> llp_rx_hdr = RNIC_IN(*this, llp_rx_hdr, spec::LlpRxHdr);

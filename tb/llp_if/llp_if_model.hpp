@@ -100,6 +100,7 @@ struct ModelLlpIf : PacedDut {
     uint16_t qpn = 0;
     uint32_t life = 0;
   };
+  /// Streaming bytes, which are dropped if they have no credit in cycle `until`.
   struct Raw {
     model::RawBytes bytes;
     uint64_t until = 0;
@@ -123,6 +124,7 @@ struct ModelLlpIf : PacedDut {
                        now() + kPatience});
     }
   }
+  /// Everything received, or sent, has left through the ports.
   [[nodiscard]] bool rx_left() const {
     return rx_fpdu_hdr.ready() && rx_fpdu.ready() && raw_rx_hdr.ready() && raw_rx.ready();
   }
@@ -226,7 +228,7 @@ struct ModelLlpIf : PacedDut {
   std::optional<spec::TxFpduHdr> sending_;  // accepted by the LLP, but not yet whole
   std::optional<size_t> before_start_;      // FPDUs queued before the start at the front
   bool connecting_ = false;                 // admin waits for the response
-  uint32_t records_ = 0;
+  uint32_t records_ = 0;                    // in in_
 };
 
 }  // namespace rnic::tb

@@ -1,5 +1,8 @@
 // llp_if: connections, records, credit, and their use by QPs. Architecture 3.3 and 7,
 // spec/ambiguities.md C-27.
+//
+// Most connections have a segment size (mss) of 1460, so a MULPDU of 1454, and their largest FPDU
+// has 1460 bytes.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -21,7 +24,7 @@ using tb::each_pace;
 using tb::Pace;
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint32_t kTerm = 128;
+constexpr uint32_t kTerm = 128;  // TermCredit, for a Terminate
 
 /// C-27 and the limits of the device, computed from the text.
 uint32_t mulpdu_of(uint32_t mss, bool markers) {
@@ -88,6 +91,7 @@ struct LlpIfTest : testing::Test {
   void expect_req(LlpOp op, uint16_t conn) {
     EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = op, .connection = conn}));
   }
+  /// A passive connection. limit: the LLP's credit.
   void open(uint16_t conn, uint16_t mss = 1460, uint32_t limit = 0) {
     put_event(LlpEvt::kMss, conn, mss);
     if (limit != 0) credit(conn, limit);
@@ -297,7 +301,7 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
     const Bytes f = this->rng.bytes(1460);
     this->put_fpdu(0, f);
     this->expect_sent(3, f);
-    this->credit(2, 1749 + 3000);
+    this->credit(2, 1749 + 3000);  // 1749: the sum of the sizes above
     this->expect_sent(2, late, true);
     // Bytes for connections that are not open are dropped.
     for (uint16_t conn : {uint16_t{3}, uint16_t{7}, uint16_t{0xfff0}})
@@ -377,7 +381,7 @@ TYPED_TEST(LlpIfTest, StreamingBytesGiveUp) {
   this->open(2);
   this->event(LlpEvt::kWaiting, 2, 70);
   this->put_raw(2, this->rng.bytes(100));
-  const auto req = dut.req.take(150'000);
+  const auto req = dut.req.take(150'000);  // llp_if_raw tries for about 2^16 cycles
   EXPECT_EQ(req, (spec::LlpCtlReq{.op = LlpOp::kAbort, .connection = 2}));
   EXPECT_EQ(this->query(2).waiting, 0) << "bytes of an aborted connection";
   this->event(LlpEvt::kReset, 2);
@@ -808,6 +812,7 @@ TYPED_TEST(LlpIfTest, TerminateGivesUp) {
   this->event(LlpEvt::kWaiting, 4, 70);
   this->start(2, 4);
   this->want(2, true);
+  // Between 2^16 and 2^17 cycles after the want.
   EXPECT_FALSE(dut.event.try_take(0x10000));
   const auto event = dut.event.try_take(0x10100);
   ASSERT_TRUE(event);
@@ -888,7 +893,7 @@ TYPED_TEST(LlpIfTest, SegmentSizeGrowsOnceNoneIsUnderWay) {
 TYPED_TEST(LlpIfTest, CreditWraps) {
   auto& dut = this->dut;
   dut.restart({});
-  constexpr uint32_t kLie = 131064;
+  constexpr uint32_t kLie = 131064;  // close to the largest length of 17 bits
   this->open(0, 1460, 0);
   this->start(1, 0);
   uint32_t used = 0;
@@ -1058,6 +1063,7 @@ TYPED_TEST(LlpIfRtlTest, AStopIsNotMissedWhenACountRunsRound) {
   dut.cycles(40);
   dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
   EXPECT_FALSE(dut.ack.try_take(100));
+  // More than half the range of llp_if_event's 16-bit count of FPDUs.
   for (int i = 0; i < 0x8000 + 100; i++) this->put_fpdu(2, f);
   EXPECT_TRUE(
       dut.run_until([&] { return dut.tx_fpdu.empty() && dut.llp_tx.size() == 0x8000 + 100; }));
@@ -1140,8 +1146,8 @@ TYPED_TEST(LlpIfTest, Random) {
     constexpr uint16_t kQps = 8;
     struct Conn {
       uint32_t mulpdu = 0, limit = 0, sent = 0;
-      unsigned wants = 0, grants = 0, left = 0;
-      bool waiting = false;
+      unsigned wants = 0, grants = 0, left = 0;  // left: wants still to be made
+      bool waiting = false;                      // for a grant
       std::deque<Bytes> out, in;
       std::deque<uint8_t> done;
     };
