@@ -151,6 +151,8 @@ module ddp (
     .valid_o(qp_ctl_ddp_valid), .ready_i(qp_ctl_ddp_ready), .data_o(qp_ctl_ddp)
   );
 
+  // Pulses for ddp_qp, whose ports explain them: *_in: an item has entered a path; *_out: one has
+  // left it.
   logic [4:0]  ctl_valid, ctl_ready;
   logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out,
                seg_in, seg_out, sent_in, sent_out;

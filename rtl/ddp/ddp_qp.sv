@@ -77,7 +77,7 @@ module ddp_qp (
 
   st_e         st_d, st_q;
   iwarp_pkg::qp_op_e op_q;
-  logic        settled;
+  logic        settled;     // every leaf has accepted the order, or accepts it now
   logic [15:0] qpn_q, pd_q;
   logic        persist_q;
   localparam logic [4:0] Runs = 5'b10001;   // the leaves that store `running`: rx_header, tx_sched
@@ -93,6 +93,8 @@ module ddp_qp (
                         ask_in_i, rx_in_i};
   assign out         = {told_out_i, held_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i,
                         ask_out_i, rx_out_i};
+  // While mark[i] is high, rest_q of path i follows held_q. From the state in which mark[i] falls,
+  // the path waits only for the items that were inside then.
   logic draining;
   assign draining    = st_q == StHeld || st_q == StLeave;
   assign mark[Rx]    = st_q != StDrain && !draining;
@@ -162,6 +164,7 @@ module ddp_qp (
   assign qp_ctl_ddp_ready_o = st_q == StIdle;
   assign qp_ack_ddp_valid_o = st_q == StAck;
   assign qp_ack_ddp_o       = qpn_q;
+  // In StOwed, only rx_deliver: bit 1.
   assign ctl_valid_o        = st_q == StTables ? left_q : st_q == StOwed ? 5'b00010 : '0;
   assign ctl_start_o        = op_q == iwarp_pkg::QpoStart;
   assign ctl_qpn_o          = qpn_q;

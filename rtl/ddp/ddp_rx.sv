@@ -201,6 +201,9 @@ module ddp_rx (
     .valid_o(body_valid), .ready_i(body_ready), .data_o(body), .count_o(unused_body)
   );
 
+  // The record of a segment changes its name on the way: item (its header is checked), entry (its
+  // lookups are requested), pend (it waits for its verdict), deliver (it waits for its place_done).
+  // The leaf that produces a record explains its fields. first: the segment's first beat.
   logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take,
                 item_last, item_inval, item_over;
   logic [543:0] first;
@@ -236,11 +239,13 @@ module ddp_rx (
   );
 
   // inside_q: segments between ddp_rx_pieces and their report, including held ones. MaxInside: the
-  // room of ddp_rx_deliver and ddp_rx_hold, less one entry for the report of a stop. Stops come one
-  // at a time.
+  // room of ddp_rx_deliver (4 * FifoDepth) and of ddp_rx_hold (2 * FifoDepth), less one entry for
+  // the report of a stop. Stops come one at a time.
   localparam int unsigned MaxInside = (4 + 2) * rnic_pkg::FifoDepth - 1;
   logic [15:0] inside_q;
   logic        begun;
+  // A report that is held leaves ddp_rx_deliver and enters the hold in one cycle, so the count
+  // stays. A stop's report enters the hold without a segment that leaves.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= '0;
     else         inside_q <= inside_q + 16'(begun) +

@@ -6,10 +6,12 @@
 //   first (ddp_rx_header) --> [ queue ] --+--> cause --> [ stream_reg ] --> rx_segment --> rdmap
 //   rx_xlate_rsp ------------------------+       +--> pending --> ddp_rx_place
 //
-// 1. Refusals follow requirements.md section 7. Of a tagged segment, STag and rights become Invalid
-//    STag (A-15); association, wrap and bounds keep their own causes. Of a Send, any refusal is a
-//    local error, and its receive ends with loc_prot_err. Of the STag that a Send is to invalidate,
-//    it is an error of the peer (A-14), and its receive stays for the flush.
+// 1. What a refusal by tpt becomes (requirements.md section 7):
+//    - of a tagged segment: Invalid STag, if the STag or the right is wrong (A-15); association,
+//      wrap and bounds have causes of their own;
+//    - of a Send's buffer: a local error, and the receive ends with loc_prot_err;
+//    - of the STag that a Send is to invalidate: an error of the peer (A-14), and the receive stays
+//      for the flush.
 // 2. The queues bound the number of segments between header and verdict.
 //
 // Latency: 1 cycle from the later of entry and response.
@@ -30,7 +32,7 @@ module ddp_rx_check (
   input  logic         tail_valid_i,
   output logic         tail_ready_o,
   input  logic [47:0]  tail_i,
-  // from ddp_rx_pieces
+  // from ddp_rx_pieces, whose outputs explain the fields
   input  logic         entry_valid_i,
   output logic         entry_ready_o,
   input  logic [7:0]   entry_cause_i,
@@ -79,6 +81,8 @@ module ddp_rx_check (
   logic [CountW:0]   unused_firsts;
   logic [CountW-1:0] unused_entries;
 
+  // first and tail of a segment come before its entry, which may wait behind Depth items in
+  // ddp_rx_pieces. So their queues are twice as deep.
   stream_fifo #(.Width(544), .Depth(2 * Depth)) u_firsts (
     .clk_i, .rst_ni,
     .valid_i(first_valid_i), .ready_o(first_ready_o), .data_i(first_i),

@@ -8,9 +8,10 @@
 //
 // 1. A receive that ends with an error found by ddp (loc_len_err, loc_prot_err) is reported with
 //    that status only if it is the QP's first error. qp flushes the receives after the first error.
-// 2. Each WQE that was taken from an SRQ is reported once, since qp flushes none of them. With
-//    wr_flush_err: by the first refused segment of its QP, by its own first segment if that is
-//    refused, or by a stop. Of the segments accepted, at most one message of a QP is open.
+// 2. Each WQE that was taken from an SRQ is reported once, since qp flushes none of them. If its
+//    message does not end, the report has wr_flush_err. That report is made by the message's first
+//    segment if it is refused, or else by the first refused segment of the QP, or by a stop. An
+//    entry per QP is enough, since at most one message of a QP is open.
 // 3. out_o pulses when a segment is drained.
 //
 // Latency: 2 cycles.
@@ -31,7 +32,7 @@ module ddp_rx_deliver (
   output logic         ctl_ready_o,
   input  logic         ctl_start_i,
   input  logic [15:0]  ctl_qpn_i,
-  // from ddp_rx_place
+  // from ddp_rx_place, whose outputs explain the fields
   input  logic         deliver_valid_i,
   output logic         deliver_ready_o,
   input  logic [15:0]  deliver_qpn_i,
@@ -147,7 +148,7 @@ module ddp_rx_deliver (
     .wdata_i(!clear_i && !ctl_fire),
     .re_i(look), .raddr_i(qpn[QpW-1:0]), .rdata_o(was_failed)
   );
-  logic ends;   // a receive
+  logic ends;   // the QP's open message ends here, or never
   assign ends = failed || (kind != iwarp_pkg::DelNothing && kind != iwarp_pkg::DelRead);
   ram_1r1w #(.Width(17), .Depth(rnic_pkg::NumQps)) u_owed (
     .clk_i, .rst_ni,

@@ -259,6 +259,8 @@ module ddp_rx_header (
   logic [QpW-1:0]   waddr;
   logic [$bits(state)-1:0] rdata;
 
+  // A start: running, no error, no open message, MO 0, the next MSN of each QN is 1, and the last
+  // Write has ended with 0 bytes.
   assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, 32'd1,
                       ctl_pd_i, ctl_persist_i, 1'b1, 32'd0};
   assign we        = clear_i || ctl_fire || finish;

@@ -9,8 +9,8 @@
 // 1. Of one QP, reports leave in the order in which they came: a report is held while an earlier
 //    one of its QP is.
 // 2. tpt invalidates in order, so the head of the queue is the first to be ripe.
-// 3. A full queue stalls deliver. It drains without waiting for deliver: each STag is closed, and
-//    what is in flight through it ends.
+// 3. A full queue stalls deliver. It drains without waiting for deliver: tpt closes the STag to new
+//    segments, and those in flight through it already have room in deliver (ddp_rx).
 //
 // Latency: 1 cycle for a report that is not held.
 // Throughput: 1 report per cycle.
@@ -46,7 +46,7 @@ module ddp_rx_hold (
   localparam int unsigned PtrW   = $clog2(Depth);
   localparam int unsigned CountW = $clog2(Depth + 1);
 
-  // QPNs of the held reports.
+  // QPNs of the held reports, as a ring from out_q to in_q. mine: the new report's QP has one held.
   logic [Depth*QpW-1:0] qpns_q;
   logic [Depth-1:0]     used_q;
   logic [PtrW-1:0]      in_q, out_q;

@@ -135,7 +135,8 @@ module ddp_rx_pieces (
     fresh.stag2   = rq_take_rsp_i.wqe.sge2.stag;
   end
 
-  // The cut: bytes of this segment in the first SGE, the first two, all.
+  // The cut. first1, first2: bytes of this segment in the first SGE, in the first two. piece1,
+  // piece2: bytes in the second SGE, in the third.
   logic        over0, over01, over012;   // the segment reaches beyond them
   logic        too_long, no_room;        // too_long: beyond all SGEs; no_room: or there is no WQE
   logic [15:0] first1, first2, piece1, piece2;
@@ -151,7 +152,8 @@ module ddp_rx_pieces (
   assign piece2   = length - first2;
 
   // Lookups in progress: the STag to be invalidated first, so that its failure is the one reported;
-  // then the pieces, of which piece 0 also serves a tagged segment.
+  // then the pieces, of which piece 0 also serves a tagged segment. Bits of mask, which are the
+  // lookups not yet sent: 0 the STag to be invalidated, 1 to 3 the pieces 0 to 2.
   logic [3:0]  mask_d, mask_q;
   logic        inval;
   logic [15:0] len0_q, len1_q, len2_q;

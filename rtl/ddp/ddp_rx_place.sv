@@ -65,9 +65,9 @@ module ddp_rx_place (
   output logic [15:0]  deliver_qpn_o,
   output logic         deliver_placed_o,   // place_done will follow for it
   output logic         deliver_failed_o,   // the QP has an error from this segment on
-  output logic         deliver_report_o,
+  output logic         deliver_report_o,   // its receive ends with error deliver_status_o
   output logic [7:0]   deliver_status_o,
-  output logic         deliver_owes_o,
+  output logic         deliver_owes_o,     // it has taken a WQE of an SRQ
   output logic [2:0]   deliver_kind_o,
   output logic [7:0]   deliver_slot_o,
   output logic         deliver_solicited_o,
@@ -97,7 +97,8 @@ module ddp_rx_place (
     .count_o(unused_pend)
   );
 
-  // Orders, pushed when every queue has room.
+  // Orders, pushed when every queue has room. An order has one bit, forward: to host_if; if 0:
+  // dropped.
   logic hdr_ready, beat_ready, extent_ready;
   logic beat_order_valid, beat_forward, beat_done, extent_order_valid, extent_forward, extent_done;
   logic [OrderCntW-1:0] unused_hdrs, unused_beats, unused_extents;

@@ -11,8 +11,9 @@
 //
 // Latency, from the cycle that accepts the input to the cycle that offers the output (tb/ddp checks
 // them): tx_message to tx_want 5, tx_grant to the next tx_want 4, tx_grant to payload_req 7,
-// payload to tx_ulpdu 5, tx_grant to tx_ulpdu with inline bytes 14. With SegDepth up to 64,
-// tx_grant to payload_req is 6 and to tx_ulpdu 12.
+// payload to tx_ulpdu 5, tx_grant to tx_ulpdu with inline bytes 14. With SegDepth up to 64, each
+// of the two queues of SegDepth entries is one cycle faster (stream_fifo): tx_grant to payload_req
+// is 6 and to tx_ulpdu 12.
 // Throughput: a segment every 3 cycles (4 for a later segment of its message), and 64 bytes per
 // cycle.
 // Waits for tpt, host_if's reads and mpa. It waits for placement only with a response without

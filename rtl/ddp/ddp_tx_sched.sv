@@ -82,12 +82,12 @@ module ddp_tx_sched (
     logic        running;
     logic        dropping;     // only a Terminate message is sent
     logic        wanted;       // a want is outstanding
-    logic        in_msg;
+    logic        in_msg;       // a message is begun and not finished
     logic        last_resp;    // the source of the current or the last message is the responder
-    logic [3:0]  sq_count;
-    logic [2:0]  sq_head;
-    logic        resp;
-    logic        term;
+    logic [3:0]  sq_count;     // SQ messages that wait, with the current one
+    logic [2:0]  sq_head;      // slot of the oldest of them
+    logic        resp;         // a response waits or is being sent
+    logic        term;         // a Terminate message waits
     logic [31:0] rest;         // of the current message
     logic [31:0] offset;
     logic [15:0] mulpdu;
@@ -119,6 +119,7 @@ module ddp_tx_sched (
   assign busy_grant  = (one_valid_q && one_qpn_q == tx_grant_i.qpn) ||
                        (two_valid_q && two_qpn_q == tx_grant_i.qpn);
 
+  // room: for the wants of this event and of those in E1 and E2; one entry is spare.
   assign room       = 32'(wants) <= WantDepth - 4 && !clear_i;
   assign can_fault  = fault_valid_i && !busy_fault && room;
   assign can_ctl    = ctl_valid_i && !busy_ctl && room && !can_fault;
@@ -205,7 +206,7 @@ module ddp_tx_sched (
                                              32'(one.term_length)};
   end
 
-  // E2: registers.
+  // E2: registers. two_cap_q: the most payload that a segment of this message has.
   state_t      two_q, two_d;
   logic        two_term_q, two_start_q, two_tagged_q, two_resp_q, two_send_q;
   logic [15:0] two_mulpdu_q, two_cap_q;
@@ -284,6 +285,7 @@ module ddp_tx_sched (
           two_d.resp_length = two_length_q;
         end else if (two_q.running && !two_q.dropping) begin
           two_d.sq_count = two_q.sq_count + 4'd1;
+          // the entry at tail, modulo SqSlots
           for (int unsigned i = 0; i < SqSlots; i++) begin
             if (tail == 4'(i) || tail == 4'(i + SqSlots)) begin
               two_d.sq_info[i*InfoW +: InfoW] = {two_tagged_q, two_qn_q, two_length_q};
@@ -323,6 +325,7 @@ module ddp_tx_sched (
   assign seg_last_o   = last;
   assign seg_length_o = last ? two_length_q[15:0] : two_cap_q;
   assign seg_offset_o = offset;
+  // QN 2: the Terminate is the only message, so its MSN is 1.
   assign seg_msn_o    = two_qn_q == 2'd0 ? two_q.msn0 : two_qn_q == 2'd1 ? two_q.msn1 :
                         two_qn_q == 2'd3 ? two_q.msn3 : 32'd1;
   assign seg_pd_o     = two_q.pd;

@@ -89,6 +89,8 @@ module ddp_tx_segment #(
   localparam int unsigned SegW  = 16 + 2 + 3 + 2 + 16 + 32 + 32 + 16;
   localparam int unsigned PosW  = 4 + 32;
 
+  // Where a segment's bytes come from: none, host memory, the inline bytes, inline bytes of which
+  // the first ones must be cut off (invariant 2), or a byte that is discarded (invariant 4).
   localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2,
                          KindShifted = 3'd3, KindProbe = 3'd4;
 
@@ -146,11 +148,14 @@ module ddp_tx_segment #(
 
   assign qp        = qpn[QpW-1:0];
   assign is_sq     = source == iwarp_pkg::TxSq;
+  // Addresses: see ddp_tx_slot.
   assign slot_addr = is_sq ? SlotW'(qp) * SlotW'(rnic_pkg::SqSlots) + SlotW'(index)
                            : SlotW'(SqAll) + SlotW'({qp, source == iwarp_pkg::TxTerm});
   assign body_base = is_sq ? BodyW'({slot_addr, 2'b00}) : BodyW'(slot_addr) + BodyW'(3 * SqAll);
   // Reading local memory for a Send or Write needs no right. A Read Response checks its right in
   // each segment. rdmap_read has checked the rights of a Flush; reading its range needs none.
+  // flush: a Flush Response. probe: one that reads back a byte; a Flush of length 0 reads none and
+  // only waits for its watermark. No other untagged response has a watermark or an SGE.
   assign probe     = source == iwarp_pkg::TxResp && !hdr.is_tagged && hdr.num_sge != '0;
   assign flush     = !hdr.is_tagged && (probe || hdr.has_watermark);
   assign rights    = source == iwarp_pkg::TxResp && !probe ? rnic_pkg::AccessRemoteRead : 16'd0;
@@ -348,6 +353,8 @@ module ddp_tx_segment #(
                        : length == '0     ? KindNone
                        : !hdr.is_inline   ? KindPayload
                        : inline_shifted_o ? KindShifted : KindInline;
+  // done: of the whole message, for its last segment. The two bits before watermark: fetches, the
+  // last payload of a Read Response; waits, for its watermark without a payload_req.
   assign order_valid_o = finish;
   assign order_o       = {qpn, source, order_kind, hdr.is_tagged, length,
                           hdr.is_tagged ? {tagged_hdr, 32'd0} : untagged,

@@ -75,6 +75,8 @@ module ddp_tx_slot #(
   // From the second cycle on the slot address is valid.
   assign slot = is_sq ? SlotW'(qpn) * SlotW'(rnic_pkg::SqSlots) + SlotW'(next)
                       : SlotW'(SqAll) + SlotW'({qpn, tx_message_hdr_i.source == iwarp_pkg::TxTerm});
+  // Each SQ slot has 4 beats, a slot after them has 1. So the latter's beat is its slot number plus
+  // 3 * SqAll.
   assign body = is_sq ? BodyW'({slot, beat_q}) : BodyW'(slot) + BodyW'(3 * SqAll);
   assign beat = busy_q && tx_message_valid_i && (!tx_message_i.last || arrive_ready_i);
   assign finish = beat && tx_message_i.last;
