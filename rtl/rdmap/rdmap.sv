@@ -146,7 +146,7 @@ module rdmap (
   logic [15:0]  qpn, head_qpn;
   logic [HeadW-1:0] head;
   logic [JobW-1:0]  job, job_q;
-  logic [415:0]     sq_data, q_data;
+  logic [415:0]     sq_data, q_data;   // 52 bytes: an Atomic Request is the longest own body
   logic             result_valid, result_out, core_ready, resp_ready_now, ask, idle;
   logic [ResultW-1:0] result;
   logic [15:0]      ask_qpn;
@@ -271,7 +271,8 @@ module rdmap (
     .fail_valid_o(local_fail), .fail_ready_i(local_fail_ready), .fail_o(local_failed),
     .ask_i(ask_local), .ask_qpn_i(ask_qpn), .idle_o(idle_local)
   );
-  // Failures of the responder and of local requests reach rdmap_core one at a time.
+  // Failures of the responder and of local requests reach rdmap_core one at a time. inside_q:
+  // rdmap_core has one; inside_local_q: it is of a local request.
   logic inside_q, inside_local_q;
   assign core_fails       = !inside_q && (fail || local_fail);
   assign core_failed      = local_fail ? local_failed : failed;
@@ -291,7 +292,7 @@ module rdmap (
     .index_o(unused_index)
   );
 
-  // --- acknowledge orders
+  // --- acknowledge orders. Bits of in_i and out_i: rdmap_ack names them; bit 0 is the last here.
   rdmap_ack u_ack (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),

@@ -67,12 +67,16 @@ module rdmap_ack (
   state_e state_d, state_q;
   logic [15:0] qpn_q;
 
+  // The bits of in_i and out_i. Response: from rdmap_read. Inv: a request to our own table. Atomic:
+  // a response from rdmap_atomic. Sent: a response in rdmap_tx.
   localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5,
                           Atomic = 6, Sent = 7, Inv = 8;
   // Requests to our own table wait in a queue of NumQps (rdmap_local); all else is less than 256.
   localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 256);
   logic [8:0] mark, through, none;
-  logic       idle_q, idle_local_q, sync_q;
+  logic       idle_q, idle_local_q;        // rdmap_atomic, rdmap_local have nothing of the QP
+  logic       sync_q;
+  // While mark[i] is high, left_q of path i follows inside_q: the path still samples (invariant 2).
   assign mark[Wqe]      = state_q != StDrain;
   assign mark[Request]  = state_q != StDrain;
   assign mark[Response] = state_q != StDrain || !through[Request];

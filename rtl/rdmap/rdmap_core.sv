@@ -172,7 +172,8 @@ module rdmap_core #(
   rdmap_room #(.Depth(QueueDepth)) u_sq_room (
     .clk_i, .rst_ni, .take_i(wqe_ready_o), .back_i(1'b0), .left_i(sq_left_i), .room_o(sq_room)
   );
-  // A segment that may be a Terminate: no other operation is picked until it leaves stage `row`.
+  // A segment that may be a Terminate (untagged, opcode 7): no other operation is picked until it
+  // leaves stage `row`.
   logic pick_term, r_alone_q, a_alone_q;
   assign pick_term = seg_ready_o && !seg_i.head[7] && seg_i.head[11:8] == 4'h7;
   always_ff @(posedge clk_i) begin
@@ -264,7 +265,7 @@ module rdmap_core #(
   end
 
   // --- row
-  logic [5:0] scan_q;
+  logic [5:0] scan_q;                      // ORD entries already compared with a Terminate
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       a_valid_q <= 1'b0;

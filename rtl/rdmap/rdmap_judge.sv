@@ -44,7 +44,7 @@ module rdmap_judge #(
   input  logic [191:0]     ird_more_i,
   // outputs of the decision
   output logic             done_o,
-  output logic             alive_o,
+  output logic             alive_o,        // the QP is started and had not failed before
   output logic             verdict_valid_o,
   output iwarp_pkg::rx_verdict_t verdict_o,
   output logic             accepts_request_o,
@@ -74,6 +74,7 @@ module rdmap_judge #(
   logic [1:0]  ird_kind;
   iwarp_pkg::atomic_response_t response;   // after the DDP header
   assign alive   = deed.running && !err_i;
+  // starts: the deed's TO is the next byte that the oldest Read waits for
   assign starts  = start_i == ord_to_i;
   assign response = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: iwarp_pkg::AtomicResponseWidth];
   always_comb begin
@@ -85,6 +86,7 @@ module rdmap_judge #(
     endcase
     if (deed.kind != ord_kind_i) fits = 1'b0;
     case (ird_net_i[355:352])              // the opcode of the request, without its fifth bit
+      // c Flush Request, a Atomic Request, 0 Atomic Write Request (0x10)
       4'hc:    ird_kind = rnic_pkg::KindFlush;
       4'ha:    ird_kind = rnic_pkg::KindAtomic;
       4'h0:    ird_kind = rnic_pkg::KindAtomicWrite;

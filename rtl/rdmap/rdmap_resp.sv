@@ -110,7 +110,7 @@ module rdmap_resp #(
     .left_i(atomic_left), .room_o(room[1])
   );
   assign head             = head_i;
-  assign is_atomic        = head.kind[1];
+  assign is_atomic        = head.kind[1];   // KindAtomic or KindAtomicWrite
   assign head_req_valid_o = list_valid && room == '1;
   assign head_taken       = head_valid_i && head_ok_i;
   assign in_o             = head_taken && !is_atomic;
@@ -155,7 +155,8 @@ module rdmap_resp #(
 
   assign passed_o = msgs & msg_readys;
 
-  // One fault at a time, from offered until rdmap_core has decided it.
+  // One fault at a time, from offered until rdmap_core has decided it. owner_q: the service whose
+  // fault it is; told_q: rdmap_core has taken it.
   logic [1:0] owner_d, owner_q;
   logic       told_q;
   assign owner_d      = owner_q != '0 ? owner_q : fails[0] ? 2'b01 : fails[1] ? 2'b10 : 2'b00;

@@ -65,6 +65,8 @@ module rdmap_row #(
   typedef `RNIC_RDMAP_DEED_T      deed_t;
   localparam int unsigned RespSlots = 1;         // responses of a QP that ddp holds
 
+  // Fields that the macro does not explain: ird, ord: sizes of the QP's rings; *_count: entries in
+  // use. closing: half_close was given. held: hold_tx, until the first received segment.
   row_t     row, next;
   segment_t seg;
   deed_t    deed;
@@ -188,6 +190,8 @@ module rdmap_row #(
         if (good && seg.is_terminate) begin
           error.has_peer_term = 1'b1;
           error.peer_term     = seg.code;
+          // {layer, type, code}: 0/1 RDMAP protection errors; 0/2/05 version, 0/2/06 opcode
+          // (errors.yaml)
           if (!names)                       error.status = iwarp_pkg::WcSuccess;
           else if (seg.code[15:8] == 8'h01) error.status = iwarp_pkg::WcRemAccessErr;
           else if (seg.code == 16'h0205 || seg.code == 16'h0206)

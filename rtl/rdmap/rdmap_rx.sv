@@ -86,6 +86,9 @@ module rdmap_rx #(
   assign atomic          = net[559 - CtrlAt -: iwarp_pkg::AtomicRequestWidth];
   assign aop_bad         = is_atomic && atomic.aopcode != rnic_pkg::AtomicFetchAdd &&
                            atomic.aopcode != rnic_pkg::AtomicCmpSwap;
+  // The 18 bytes of the DDP header, and 28 of a Read Request, 20 of a Flush Request, 52 of an
+  // Atomic Request, 24 of an Atomic Write Request, 12 of an Atomic Response, 8 of Immediate Data,
+  // or none.
   assign length_bad      = (is_read && segment_i.ulpdu_length != 16'd46) ||
                            (is_flush && (segment_i.ulpdu_length != 16'd38 || flush_bad)) ||
                            (is_atomic && segment_i.ulpdu_length != 16'd70) ||
@@ -128,6 +131,8 @@ module rdmap_rx #(
     s.ulpdu_length = segment_i.ulpdu_length;
     s.payload      = segment_i.ulpdu_length - (is_tagged ? 16'd14 : 16'd18);
     s.head_fits    = segment_i.ulpdu_length >= (is_tagged ? 16'd14 : 16'd18);
+    // Of a Terminate, bytes up to the end of each part: DDP header 18, control word 20 (its first
+    // two bytes) or 22, ULPDU length 24, DDP header shown 42, Read Request header shown 70.
     s.has_read     = segment_i.ulpdu_length >= 16'd70 && ctrl.has_length &&
                      ctrl.has_ddp_header && ctrl.has_rdma_header && !shown.is_tagged;
     s.has_msn      = segment_i.ulpdu_length >= 16'd42 && ctrl.has_length && ctrl.has_ddp_header &&
