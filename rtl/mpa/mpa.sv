@@ -195,6 +195,7 @@ module mpa (
     .beat_valid_o(frame_valid), .beat_ready_i(frame_ready), .beat_o(frame)
   );
 
+  // The header leaves only when mpa_tx_crc has room for the packet's CRC flag.
   assign tx_fpdu_hdr_valid_o = head_valid && use_ready;
 
   mpa_tx_marker u_tx_marker (

@@ -109,8 +109,11 @@ module mpa_rx_entry #(
   assign info_qpn_o   = packet_qpn;
   assign info_crc_o   = packet_crc;
   assign info_short_o = in.last && in.keep < 7'd4;
+  // The marker's word must be in this beat with all its 4 bytes.
   assign at           = packet_markers && index_q[2:0] == packet_first[6:4] &&
                         in.keep >= {1'b0, packet_first[3:0], 2'b0} + 7'd4;
+  // Position of the word in the packet. If the packet begins with a marker, the length field comes
+  // 4 bytes after the start. The value of that first marker is 0 (u_out).
   assign ptr          = {index_q, packet_first[3:0], 2'b0} - (packet_first == '0 ? 16'd4 : 16'd0);
 
   always_ff @(posedge clk_i) begin

@@ -40,7 +40,8 @@ module mpa_rx_length (
   iwarp_pkg::beat_t out;
 
   // The held beat is sent with the first two bytes of the next beat. `alone`: the held beat is the
-  // last of its packet and is sent without a next beat.
+  // last of its packet and is sent without a next beat. `absorb`: the next beat is the last, and
+  // after its first two bytes it has only pad and CRC, so it makes no output beat of its own.
   assign alone   = held_valid_q && held_last_q;
   assign absorb  = held_valid_q && !held_last_q && valid_i && beat_i.last && left_q <= 17'd64;
   assign emit    = alone || (held_valid_q && valid_i);
@@ -49,6 +50,7 @@ module mpa_rx_length (
   assign take    = valid_i && ready_o;
 
   assign length = first_q ? {beat_i.data[7:0], beat_i.data[15:8]} : length_q;
+  // Length field and ULPDU, rounded up to a multiple of 4, and 4 bytes CRC.
   assign want   = (({2'b0, length} + 18'd5) & ~18'd3) + 18'd4;
   assign size_d = (first_q ? 18'd0 : size_q) + 18'(beat_i.keep);
 

@@ -44,9 +44,11 @@ module mpa_rx_marker (
         shorter[32*i +: 32] = i == 15 ? 32'd0 : beat_i.data[32*((i + 1) % 16) +: 32];
     end
   end
+  // A marker: 16 reserved bits, then the pointer, its high byte first.
   assign wrong      = at_i && {marker[23:16], marker[31:24]} != ptr_i;
   assign short_keep = at_i ? beat_i.keep - 7'd4 : beat_i.keep;
 
+  // one_less: the beat had a marker, so it has a word less.
   logic         one_valid, one_ready, one_last, one_error, one_wrong, one_less;
   logic [6:0]   one_keep;
   logic [511:0] one_data;
@@ -58,7 +60,8 @@ module mpa_rx_marker (
     .data_o({one_last, one_error, one_wrong, one_less, one_keep, one_data})
   );
 
-  // Held words fill the lanes below the words of the next beat.
+  // Held words fill the lanes below the words of the next beat. flush_q: the last input beat did
+  // not fit; the words that are left are sent as a beat of their own.
   logic [3:0]       count_d, count_q;      // words held
   logic             flush_q, flush_error_q, bad_q, bad_all;
   logic [6:0]       flush_keep_q;

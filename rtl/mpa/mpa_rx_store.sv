@@ -42,7 +42,7 @@ module mpa_rx_store (
   output iwarp_pkg::beat_t         ulpdu_o
 );
   localparam logic [31:0] Residue = 32'h4867_4BC7;   // CRC32C of any bytes followed by their CRC
-  localparam int unsigned Headers = 16 * rnic_pkg::FifoDepth;
+  localparam int unsigned Headers = 16 * rnic_pkg::FifoDepth;   // packets that may wait for ddp
 
   // Items that wait for their CRC. The FIFOs hold more beats than the latency of crc32c, and an
   // info for each packet.

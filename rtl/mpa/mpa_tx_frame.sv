@@ -69,7 +69,9 @@ module mpa_tx_frame #(
   assign req_valid_o = front_valid;
   assign req_qpn_o   = front.qpn[QpW-1:0];
 
-  // Sizes in words.
+  // Sizes in words. words: length field and ULPDU rounded up, and the CRC. markers: of invariant 1,
+  // ceil(behind / 127) = floor(x / 127) with x = behind + 126. With x = 128 a + b = 127 a + (a + b)
+  // that is a, plus 0, 1 or 2 for a + b.
   logic [14:0] words, behind, rounded;
   logic [7:0]  quotient, rest;
   logic [8:0]  both;
@@ -79,8 +81,8 @@ module mpa_tx_frame #(
   assign words    = 15'(({2'b0, front.length} + 18'd5) >> 2) + 15'd1;
   assign behind   = words - {8'd0, to_marker_i};             // P - d
   assign rounded  = behind + 15'd126;
-  assign quotient = rounded[14:7];                           // x = 128 a + b = 127 a + (a + b)
-  assign rest     = {1'b0, rounded[6:0]};
+  assign quotient = rounded[14:7];                           // a
+  assign rest     = {1'b0, rounded[6:0]};                    // b
   assign both     = {1'b0, quotient} + {1'b0, rest};
   assign markers  = !markers_i || words <= {8'd0, to_marker_i} ? 8'd0
                   : quotient + (both >= 9'd254 ? 8'd2 : both >= 9'd127 ? 8'd1 : 8'd0);

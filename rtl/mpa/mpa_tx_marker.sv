@@ -55,6 +55,7 @@ module mpa_tx_marker (
   assign out_valid = info_valid_i && (only_held || valid_i);
   assign ready_o   = info_valid_i && !only_held && out_ready;
 
+  // Bytes from the length field, as in mpa_rx_entry: it follows a marker at the packet's start.
   assign ptr    = {index_q, word, 2'b0} - (info_first_i == '0 && begun_q ? 16'd4 : 16'd0);
   assign marker = {ptr[7:0], ptr[15:8], 16'd0};
 
