@@ -18,7 +18,8 @@ void deposit(Word& word, unsigned lsb, uint32_t value) {
   }
 }
 
-/// The next MSN of a queue, received or sent.
+/// The next MSN of a queue, received or sent. In the RTL's tables, lsb is the number of bits in the
+/// fields after the MSN, which the comments list.
 template <class D>
 void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })

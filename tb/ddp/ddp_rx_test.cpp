@@ -21,6 +21,7 @@ const spec::RxVerdict kPlaceRecv{
 const spec::RxVerdict kTakeRecv{
     .accept = 1, .place = 0, .deliver = DeliverKind::kRecv, .solicited = 0, .slot = 0};
 
+/// A WQE of SGEs with these lengths. The default TO is 16 bytes before the end of a page.
 spec::RecvWqe wqe(uint16_t index, std::vector<uint32_t> lengths, uint32_t stag = 0x1000,
                   uint64_t to = 0x10ff0) {
   spec::RecvWqe w{.index = index,
@@ -76,9 +77,11 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
     World w(this->dut, p);
     base::Rng rng = test_rng();
     w.start_qp(1, 0x1234);
+    // Around a beat with and without the 14 bytes of the header, around a page, and the longest.
     const std::vector<size_t> lengths{0,   1,   49,  50,   51,   63,   64,   65,
                                       113, 114, 115, 1460, 4096, 4097, 65521};
     for (size_t n : lengths) {
+      // Opcode 9 stands for any that rdmap refuses; bit 4 is reserved, so it is ignored.
       for (const auto& [opcode, right] :
            {std::pair{kWrite, spec::kAccessRemoteWrite},
             {kReadResponse, spec::kAccessLocalWrite},
@@ -397,8 +400,8 @@ TYPED_TEST(DdpRxRtlTest, HeaderOfTheNextIsJudgedWhileVerdictsWait) {
 TYPED_TEST(DdpRxTest, Random) {
   struct Q {
     uint32_t msn[3] = {1, 1, 1};
-    uint64_t mo = 0, total = 0;
-    bool dead = false, open = false;
+    uint64_t mo = 0, total = 0;       // total: room of the open message's WQE
+    bool dead = false, open = false;  // dead: a segment was refused
     spec::RecvWqe wqe;
   };
   each_pace([&](Pace p) {
@@ -432,8 +435,9 @@ TYPED_TEST(DdpRxTest, Random) {
       std::vector<uint64_t> where;
       const auto kind = rng.below(10);
       std::optional<spec::RxDone> done;
-      if (kind < 4) {
+      if (kind < 4) {  // a Write or Read Response
         uint32_t stag = 0x4000 | static_cast<uint32_t>(rng.below(2) << 8);
+        // result_of(): 5 is kBounds
         if (rng.percent(1) && !data.empty()) stag |= 5, e.cause = Cause::kDdpTaggedBounds;
         const uint64_t to = rng.below(1 << 20);
         const bool read = rng.percent(40);
@@ -449,7 +453,7 @@ TYPED_TEST(DdpRxTest, Random) {
                               .solicited = 0,
                               .status = WcStatus::kSuccess};
         }
-      } else if (kind < 9) {
+      } else if (kind < 9) {  // a segment of a Send
         if (!s.open) {
           s.open = true, s.mo = 0;
           s.wqe =
@@ -671,7 +675,7 @@ TYPED_TEST(DdpRxTest, StopWaitsForAHeldReport) {
     w.wqes[1] = {wqe(1, {20})};
     for (uint16_t i = 0; i < 20; i++) w.wqes[2].push_back(wqe(i, {20}));
     Bytes u = untagged(4, true, 0, 1, 0, {});
-    u[5] = 8;
+    u[5] = 8;  // the STag to be invalidated
     w.receive(1, u, {.accept = 1, .deliver = spec::DeliverKind::kInvalidate, .immediate = 8});
     EXPECT_EQ(d.invalidate.take().stag, 8U);
     d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1, .params = {}});
@@ -703,7 +707,7 @@ TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
     d.invalidate.on_item([&](const spec::Invalidate&) { waits_for = all(w.given); });
     for (uint16_t i = 0; i < kSends; i++) {
       Bytes u = untagged(i == 0 ? 4 : kSend, true, 0, i + 1U, 0, Bytes(8, 1));
-      if (i == 0) u[4] = 0x40;
+      if (i == 0) u[4] = 0x40;  // STag 0x4000
       spec::RxVerdict v = kPlaceRecv;
       if (i == 0) v.deliver = spec::DeliverKind::kInvalidate, v.immediate = 0x4000;
       w.receive(1, u, v);
@@ -943,7 +947,7 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   spec::QpCtlDdp c{};
   c.op = spec::QpOp::kStop, c.qpn = 0;
   d.qp_ctl.put(c);
-  constexpr uint32_t kPass = 33000;  // more than half of 2^16
+  constexpr uint32_t kPass = 33000;  // more than half of 2^16, the range of ddp_qp's counters
   for (uint32_t i = 0; i < kPass; i++) w.receive(1, tagged(kWrite, true, 0x4000, 0, {}), kTake);
   ASSERT_TRUE(d.run_until([&] { return d.rx_segment.size() == kPass; }, 500'000));
   d.cycles(100);
@@ -952,7 +956,8 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// The header's figures: a small segment every 2 to 4 cycles, 64 payload bytes per cycle in bulk.
+/// The figures of ddp_rx.sv: a small segment every 2 to 4 cycles, 64 payload bytes per cycle in
+/// bulk.
 using DdpRxDefaultTest = DdpRxRtlTest<RtlDdp<VDdp, false>>;
 TEST_F(DdpRxDefaultTest, KeepsItsPace) {
   World w(this->dut, Pace{});

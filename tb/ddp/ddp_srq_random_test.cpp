@@ -159,6 +159,7 @@ class Mix {
   // --- receive
   void receive(uint16_t qpn) {
     Q& q = qs[qpn];
+    // at most 14 segments in flight
     if ((q.phase != kRuns && q.late == 0) || count - judged >= 14) return;
     if (q.phase != kRuns) q.late--;
     Segment s;

@@ -156,7 +156,7 @@ TYPED_TEST(DdpSrqTest, AStopReportsTheOpenMessage) {
       auto& d = this->dut;
       if (held) {
         Bytes inv = untagged(kSendInv, true, 0, 1, 0, {});
-        inv[5] = 8;
+        inv[5] = 8;  // the STag to be invalidated
         w.receive(1, inv, {.accept = 1, .deliver = DeliverKind::kInvalidate, .immediate = 8});
         EXPECT_EQ(d.invalidate.take().stag, 8U);
       } else {
@@ -371,7 +371,7 @@ TYPED_TEST(DdpSrqTest, Random) {
     uint16_t tag = 0;
     d.rx_segment.on_item([&](const spec::RxSegment& s) {
       Q& q = qs[s.qpn];
-      const bool is_last = (s.head[0] & 0x40) != 0;
+      const bool is_last = (s.head[0] & 0x40) != 0;  // bit L
       if (s.cause != Cause::kNone || rng.percent(4)) q.refused = true;
       if (q.refused || !q.runs) return d.rx_verdict.put(kDrop);
       d.rx_verdict.put(is_last ? kPlaceRecv : kPlace);

@@ -87,14 +87,18 @@ class Stops {
   };
   struct Q {
     Phase phase = kIdle;
-    unsigned ordered = 0;
+    unsigned ordered = 0;  // outstanding orders; `op` is the order
     spec::QpOp op{};
+    // Of its stop. in_order: see above.
     bool in_order = false, acknowledged = false;
     unsigned late = 0;                           // segments that mpa still brings
     uint64_t last = 0;                           // its newest segment, counted from 1
     uint64_t inside = 0;                         // the newest in flight when the order was sent
-    uint64_t owed = 0, paid = 0, owed_then = 0;  // reports
-    // receive
+    uint64_t owed = 0, paid = 0, owed_then = 0;  // reports: expected, arrived,
+                                                 // expected when the order was sent
+    // receive. failed: a segment had a wrong MSN. open: a message is begun. missing: it has no
+    // receive WQE. refused: a segment was refused. gone: ddp has judged a segment as stopped.
+    // mo, room: of the open message.
     uint32_t msn[3] = {1, 1, 1};
     bool failed = false, open = false, missing = false, refused = false, gone = false;
     uint64_t mo = 0, room = 0;
@@ -104,13 +108,15 @@ class Stops {
     uint32_t tx_msn[4] = {1, 1, 1, 1};
     std::deque<Message> sent[3];  // by source
     int source = -1;              // source of the message being sent
-    size_t at = 0;
+    size_t at = 0;                // its bytes sent
     unsigned faults = 0;
+    // Its first payload request that fails, as number of `asks`.
     std::optional<uint64_t> bad_ask;
-    bool terminated = false;
-    uint64_t packets = 0;  // sent before the acknowledgement
+    bool terminated = false;  // rdmap has sent its Terminate to ddp
+    uint64_t packets = 0;     // sent before the acknowledgement
   };
 
+  /// A segment is not judged, a report has not come, or a message is half sent.
   bool inside(const Q& q) const { return q.last > judged || q.owed != q.paid || q.source >= 0; }
 
   // --- orders
@@ -184,7 +190,7 @@ class Stops {
   void receive(uint16_t qpn) {
     Q& q = qs[qpn];
     const bool comes = q.phase == kRuns || q.late != 0;
-    if (!comes || count - judged >= 12) return;
+    if (!comes || count - judged >= 12) return;  // at most 12 segments in flight
     if (q.phase != kRuns) q.late--;
     Segment s;
     s.qpn = qpn, s.refuse = rng.percent(5);
@@ -220,6 +226,7 @@ class Stops {
   }
   void write_or_response(Segment& s) {
     uint32_t stag = 0x4000 | static_cast<uint32_t>(rng.below(2) << 8);
+    // result_of(): 5 is kBounds
     if (rng.percent(5) && !s.data.empty()) stag |= 5, s.cause = Cause::kDdpTaggedBounds;
     const uint64_t to = rng.below(1 << 20);
     const bool read = rng.percent(40);
@@ -527,7 +534,7 @@ class Stops {
   uint64_t count = 0, judged = 0, accepted = 0, packets = 0, asks = 0, hdrs_before = 0;
   uint32_t stags = 0;
   uint16_t index = 0;
-  std::map<uint32_t, uint64_t> first_ask;
+  std::map<uint32_t, uint64_t> first_ask;  // by Message::stag: number of its first request
 };
 
 template <class D>

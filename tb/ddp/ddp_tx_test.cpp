@@ -336,6 +336,7 @@ TYPED_TEST(DdpTxTest, NeitherSourceStarvesWhileBothWait) {
     const auto want = w.held_wants[0];
     w.held_wants.clear();
     w.grant(want);
+    // RV 1 and the opcode: a Read Response or a Write
     EXPECT_EQ(this->next().second.at(1), i % 2 == 0 ? 0x42 : 0x40) << "message " << i;
     this->dut.settle(60);
   }
@@ -403,7 +404,7 @@ TYPED_TEST(DdpTxTest, BadPayloadIsAFaultAndSendsNothingMore) {
       EXPECT_EQ(f.qpn, 3);
       EXPECT_EQ(f.slot, 17);
       EXPECT_EQ(f.source, TxSource::kSq);
-      EXPECT_EQ(f.offset, 486U);  // the first segment was good
+      EXPECT_EQ(f.offset, 486U);  // the first segment, of 500 - 14 bytes, was good
       EXPECT_EQ(f.status, key == 0x9000 ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk);
       EXPECT_EQ(f.result, key == 0x9000 ? spec::TptResult::kOk : spec::TptResult::kBounds);
       this->put(w, terminate(3));
@@ -564,9 +565,9 @@ TYPED_TEST(DdpTxTest, Random) {
     base::Rng rng = test_rng(p.describe());
     constexpr uint16_t kQps = 6;
     struct Q {
-      std::deque<Message> wait[2], sent[2];
+      std::deque<Message> wait[2], sent[2];  // of the send queue, of the responder
       Reader reader;
-      int inside = -1;
+      int inside = -1;  // index in `sent` of the message being sent
       uint32_t msn[4] = {1, 1, 1, 1};
     };
     std::vector<Q> qs(kQps);
@@ -620,6 +621,7 @@ TYPED_TEST(DdpTxTest, Random) {
       const auto [h, b] = this->next();
       Q& q = qs.at(h.qpn);
       ASSERT_GE(b.size(), 14U);
+      // RV 1 and the opcode: a Read Response or a Flush Response
       if (q.inside < 0) q.inside = b[1] == 0x42 || b[1] == 0x4d ? 1 : 0;
       ASSERT_FALSE(q.sent[q.inside].empty());
       const Message& m = q.sent[q.inside].front();
@@ -654,7 +656,8 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   c.op = spec::QpOp::kStop, c.qpn = 0;
   d.qp_ctl.put(c);
   d.cycles(50);
-  constexpr uint32_t kPass = 4720;  // per QP; together more than half of 2^16
+  // per QP; together more than half of 2^16, the range of ddp_qp's counters
+  constexpr uint32_t kPass = 4720;
   for (uint16_t q = 1; q <= kQps; q++)
     this->put(w, write(q, {{.address = 0, .length = kPass * 114, .lkey = 0x1000}}));
   ASSERT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == kPass * kQps; }, 1'000'000));
@@ -664,7 +667,7 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// The header's figures: a segment every 2 to 4 cycles over QPs, 64 bytes per cycle in bulk, 12
+/// The figures of ddp_tx.sv: a segment every 2 to 4 cycles over QPs, 64 bytes per cycle in bulk, 12
 /// cycles in ddp from want to want.
 using DdpTxDefaultTest = DdpTxRtlTest<RtlDdp<VDdp, false>>;
 TEST_F(DdpTxDefaultTest, KeepsItsPace) {

@@ -52,7 +52,7 @@ inline uint64_t get_be(const Bytes& b, size_t at, unsigned bytes) {
   return v;
 }
 
-/// Typed from RFC 5041 Figures 3 and 4.
+/// Typed from RFC 5041 Figures 3 and 4: T, L and DV in the first byte, RV and opcode in the second.
 inline Bytes tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to, const Bytes& payload) {
   Bytes b{static_cast<uint8_t>(0x81 | (last ? 0x40 : 0)), static_cast<uint8_t>(0x40 | opcode)};
   put_be(b, stag, 4), put_be(b, to, 8);
@@ -143,6 +143,7 @@ struct World {
     }
     rx_group.clear();
   }
+  // qp
   spec::RqTake take_result = spec::RqTake::kOk;  // result of a take that finds a WQE
   void on_take(uint16_t qpn) {
     auto& q = wqes[qpn];
@@ -175,6 +176,7 @@ struct World {
         dut.place_done.put({.count = place_count});
     }
   }
+  /// Reports the oldest packet whose place_done is held.
   void release_place() {
     dut.place_done.put({.count = static_cast<uint16_t>(place_count - --held_places)});
   }
@@ -182,7 +184,7 @@ struct World {
     hold_places = false;
     while (held_places != 0) release_place();
   }
-  /// Checks that every extent was used or returned, and that no item is left.
+  /// Checks that every extent was placed (used) or dropped, and that no item is left.
   void check_extents() {
     for (int e = 0; e < 2; e++) EXPECT_EQ(given[e], used[e] + dropped[e]) << "epoch " << e;
     EXPECT_TRUE(verdicts.empty());
@@ -206,6 +208,7 @@ struct World {
     answer_payload();
   }
   spec::RdStatus read_status = spec::RdStatus::kPoisoned;  // of a key with bit 15
+  /// Responds to the next payload_req when the lookups of all its pieces have come.
   void answer_payload() {
     while (!tx_groups.empty() && reqs.size() > answered) {
       const spec::PayloadReq r = reqs[answered++];
@@ -249,13 +252,14 @@ struct World {
   }
 
   D& dut;
-  std::deque<spec::RxVerdict> verdicts;
+  std::deque<spec::RxVerdict> verdicts;  // of the next segments, in order
   bool hold_verdicts = false, hold_places = false, hold_grants = false;
   std::vector<spec::RxXlate> rx_asked, rx_group, tx_asked, tx_group;
   std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;
   std::set<uint16_t> shared;  // QPs that take from an SRQ
   std::map<uint16_t, std::vector<uint16_t>> taken;
   std::map<uint16_t, unsigned> takes, sq_used, resp_used;
+  // extents by epoch: issued by tpt, placed, dropped
   std::array<uint64_t, 2> given{}, used{}, dropped{};
   std::deque<uint32_t> place_lengths;
   std::vector<spec::Extent> open_extents;
@@ -266,6 +270,7 @@ struct World {
   std::deque<std::vector<spec::TxXlate>> tx_groups;
   std::vector<spec::PayloadReq> reqs;
   size_t answered = 0;
+  // by QP: a want is outstanding
   std::map<uint16_t, bool> wanted, term_wanted;
   std::map<uint16_t, uint16_t> mulpdu;
   std::vector<spec::TxWant> held_wants;

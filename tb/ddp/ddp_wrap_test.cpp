@@ -99,7 +99,7 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
           const Bytes data = random_bytes(rng, is_read ? 28 : 150);
           h.length = static_cast<uint32_t>(data.size());
           w.send(h, data);
-          for (size_t at = 0; at < data.size(); at += 110) {
+          for (size_t at = 0; at < data.size(); at += 110) {  // MULPDU - 18
             const size_t n = std::min<size_t>(110, data.size() - at);
             const Bytes piece(data.begin() + static_cast<long>(at),
                               data.begin() + static_cast<long>(at + n));
@@ -141,6 +141,7 @@ TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
         h.qpn = 1, h.source = TxSource::kResp, h.is_tagged = 1,
         h.opcode = RdmapOpcode::kReadResponse, h.stag = 0x77;
         h.has_watermark = 1, h.watermark = watermark;
+        // Placements that earlier watermarks of this loop have released.
         const uint64_t already = watermark <= start       ? watermark
                                  : watermark == start + 4 ? start + 3
                                  : watermark == start + 3 ? start + 1
