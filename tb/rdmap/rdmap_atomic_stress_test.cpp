@@ -13,6 +13,7 @@ namespace {
 using spec::AtomicEnd;
 using spec::AtomicOp;
 
+/// The ULPDU of a golden FPDU.
 Bytes ulpdu(const Bytes& fpdu) {
   const size_t n = size_t{fpdu[0]} << 8 | fpdu[1];
   return Bytes(fpdu.begin() + 2, fpdu.begin() + 2 + static_cast<std::ptrdiff_t>(n));
@@ -91,15 +92,17 @@ TYPED_TEST(RdmapAtomicStress, Random) {
   constexpr uint8_t kIrd = 4, kOrd = 4;
   struct Request {
     unsigned kind;  // 0 Read, 1 FetchAdd or CmpSwap, 2 Atomic Write, 3 Flush
+    // id: of an atomic. size: of a Read. old: the value that unit atomic returns. judged: its
+    // verdict has come. issued: it is sent to unit atomic. answered: unit atomic has responded.
     uint32_t id = 0, size = 0;
     uint64_t data = 0, old = 0;
     bool judged = false, accepted = false, issued = false, answered = false;
-    uint64_t mark = 0, placed_at_issue = 0;
+    uint64_t mark = 0, placed_at_issue = 0;  // mark: its watermark
   };
-  struct Own {
+  struct Own {  // an atomic or Atomic Write that we post
     uint8_t slot;
     uint32_t msn;
-    bool is_write, left = false;
+    bool is_write, left = false;  // left: its message is sent
   };
   struct Verdict {
     uint16_t qpn;
@@ -107,12 +110,15 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     std::shared_ptr<Request> request;
   };
   struct Qp {
+    // acked: its stop is acknowledged, or it has never started
     bool running = false, stopping = false, failed = false, acked = true;
     std::deque<std::shared_ptr<Request>> inbound;  // not answered yet
     std::deque<Own> own;
     uint32_t msn = 1;
+    // used: IRD slots, as the peer counts them. outbound: ORD slots. results: of our atomics, taken
+    // by rdmap and reported.
     unsigned used = 0, unfetched = 0, life = 0, outbound = 0, results_in = 0, results_out = 0;
-    bool in_slot = false;
+    bool in_slot = false;  // ddp holds a response
     bool slot_reads = false;
   };
   uint64_t acks = 0, atomics = 0, results = 0, errors = 0, refused = 0, syncs = 0;
@@ -128,9 +134,10 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     std::deque<spec::AtomicReq> sinks;     // results in unit atomic, in order
     std::deque<spec::AtomicReq> expected;  // results that must come
     std::deque<spec::ResDone> done;
+    // {when, QP and life}: the peer learns that an IRD slot is free
     std::deque<std::pair<uint64_t, uint16_t>> frees;
-    uint64_t marks = 0, placed = 0, step = 0;
-    int ctl_qp = -1;
+    uint64_t marks = 0, placed = 0, step = 0;  // placements accepted by rdmap; done
+    int ctl_qp = -1;                           // the QP of the outstanding order
     bool ctl_start = false, ctl_sync = false;
     unsigned sync_results = 0;
 
@@ -271,6 +278,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       }
       while (!dut.qp_ack.empty()) (void)dut.qp_ack.take();
     };
+    // As unit atomic: the response to a request.
     const auto answer_one = [&](size_t i, bool may_fail) {
       const auto r = inside[i];
       inside.erase(inside.begin() + static_cast<std::ptrdiff_t>(i));
@@ -291,6 +299,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       }
       dut.atomic_rsp.put(a);
     };
+    // As unit atomic: the oldest result is stored, or refused.
     const auto answer_sink = [&](bool may_fail) {
       const auto r = sinks.front();
       sinks.pop_front();
@@ -357,7 +366,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
             u = ulpdu(hex(golden::kAtomicRequest.bytes));
             r->id = u32(rng.next());
             r->data = rng.next();
-            u[21] = rng.percent(50) ? 0 : 2;
+            u[21] = rng.percent(50) ? 0 : 2;  // AOpCode: FetchAdd or CmpSwap
             put32(u, 22, r->id);
             put64(u, 38, r->data);
           } else if (r->kind == 2) {

@@ -239,7 +239,7 @@ TYPED_TEST(RdmapAtomic, ResultGoesToItsSink) {
     EXPECT_EQ(m.hdr.opcode, RdmapOpcode::kAtomicWriteRequest);
 
     auto answer = atomic_response();
-    answer[21] = 1;
+    answer[21] = 1;  // the Request Identifier
     this->expect_good(kQp, answer, this->good(false));
     EXPECT_EQ(this->dut.atomic_req.take(), (spec::AtomicReq{.op = AtomicOp::kResult,
                                                             .qpn = kQp,
@@ -378,7 +378,7 @@ TYPED_TEST(RdmapAtomic, AResultBehindARefusedOne) {
                          operands);
         const auto m = this->take_message();
         auto answer = atomic_response();
-        std::copy_n(m.body.begin() + 4, 4, answer.begin() + 18);
+        std::copy_n(m.body.begin() + 4, 4, answer.begin() + 18);  // the Request Identifier
         this->expect_good(q, answer, this->good(false));
         EXPECT_EQ(this->dut.atomic_req.take().qpn, q);
       }

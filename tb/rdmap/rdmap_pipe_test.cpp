@@ -25,6 +25,7 @@ class RdmapRateRtlTest : public RdmapWorld<D> {
  protected:
   /// 16 Reads outstanding on each QP. The peer mirrors our traffic: each Read Request sent comes in
   /// as the peer's request, each response as the response to ours.
+  /// A message reaches the peer after 50 cycles, and ddp frees a response slot after 12.
   void begin(uint16_t qps) {
     for (uint16_t q = 0; q < qps; q++)
       this->run_qp(q, this->params(16, 16, u16(16 * q), u16(16 * q)));
@@ -236,9 +237,9 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
 
  private:
   struct Qp {
-    bool up = false, failed = false, stopping = false, half = false;
+    bool up = false, failed = false, stopping = false, half = false;  // half: half_close was given
     spec::QpParams p;
-    unsigned outbound = 0, inbound = 0, in_ddp = 0;
+    unsigned outbound = 0, inbound = 0, in_ddp = 0;  // ORD and IRD slots in use; responses in ddp
     uint64_t life = 0;
     std::deque<Read> reads;
     std::deque<uint8_t> slots;  // slots of responses that ddp got
@@ -263,6 +264,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
   }
 
   // --- inputs
+  /// Stops the QP, or starts it again.
   void life(uint16_t qpn) {
     Qp& q = qps_[qpn];
     // ddp has stopped before: all its reports about the QP have arrived.
@@ -333,7 +335,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     if (q.reads.empty() || this->dut.rx_segment.size() > 2) return;
     const Read r = q.reads.front();
     q.reads.pop_front();
-    const uint32_t wrong = this->rng.percent(1) ? 1 : 0;
+    const uint32_t wrong = this->rng.percent(1) ? 1 : 0;  // its TO
     segment(qpn, this->answer(r, wrong, r.length, true), kResponse);
   }
   void free_one(uint16_t qpn) {
@@ -343,6 +345,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     this->free_response(qpn);
     frees_.push_back(qpn);
   }
+  /// One of several disturbances: a fault, a bad segment, a Terminate, a half_close, a stop.
   void trouble(uint16_t qpn) {
     Qp& q = qps_[qpn];
     auto& rng = this->rng;
@@ -407,6 +410,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     messages_[static_cast<size_t>(m.hdr.source)].push_back(
         {m.hdr, Bytes(bytes.begin(), bytes.end())});
   }
+  /// Counts the operation, and its pair with the one before on this QP.
   void saw(uint16_t qpn, Kind kind) {
     Seen& s = before_[qpn];
     if (s.kind != kKinds && this->dut.now() - s.at <= kNear) pairs[s.kind][kind]++;
@@ -420,6 +424,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     from.pop_front();
     return item;
   }
+  /// Executes in the model what the RTL has committed in this cycle, and compares the outputs.
   void follow() {
     auto& dut = this->dut;
     for (const auto& c : dut.responses.take_all()) {
@@ -462,6 +467,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
       ctl_busy_ = false;
     }
   }
+  /// c.op: as RNIC_RDMAP_OP_E; the trace leaves out 5 (OpHead).
   void operation(const spec::RdmapOpCommit& c) {
     switch (c.op) {
       case 0: {
@@ -512,7 +518,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
 
   std::unique_ptr<model::Rdmap> ref_;
   std::array<Qp, kQps> qps_{};
-  std::array<Seen, kQps> before_{};
+  std::array<Seen, kQps> before_{};  // the last operation of each QP
   bool ctl_busy_ = false;
   uint8_t slot_ = 0;
   std::deque<spec::QpCtlRdmap> ctls_;

@@ -16,6 +16,8 @@ template <class D>
 class RdmapRtlTest : public RdmapTest<D> {};
 TYPED_TEST_SUITE(RdmapRtlTest, RtlDuts);
 
+// The QP under test. Where any bad segment will do, it is a tagged one with opcode 3 (octet 0x43):
+// a Send is never tagged.
 constexpr uint16_t kQp = 5;
 
 /// A golden FPDU of requirements.md section 12 without its length, pad and CRC.
@@ -142,7 +144,7 @@ TYPED_TEST(RdmapTest, Flush) {
                                 .length = 0x1000,
                                 .pd = 3,
                                 .qpn = kQp,
-                                .rights = 0x300,
+                                .rights = 0x300,  // to flush to both states
                                 .last = 1};
     ASSERT_EQ(this->dut.checks.size(), 1U);
     EXPECT_EQ(this->dut.checks[0], check);
@@ -156,7 +158,7 @@ TYPED_TEST(RdmapTest, Flush) {
     this->expect_message(this->response(kQp, read, 1, 1));
     this->free_response(kQp);
 
-    // The read-back fails: 0/2/0A, with only the DDP header.
+    // The read-back fails: 0/2/0A, with the length (0x26) and the DDP header only.
     this->expect_good(kQp, wanted, this->good(false));
     (void)this->take_message();
     this->dut.tx_fault.put({.qpn = kQp,
@@ -491,7 +493,7 @@ TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
   each_pace([&](Pace pace) {
     this->start(pace);
     const uint8_t sizes[] = {1, 2, 3, 5, 32};
-    auto base = u16(this->dut.sizes().ord_slots - 43);  // up to the pool's end
+    auto base = u16(this->dut.sizes().ord_slots - 43);  // the sum: up to the pool's end
     for (uint16_t q = 0; q < 5; q++) {
       this->run_qp(q, this->params(1, sizes[q], 0, base));
       base = u16(base + sizes[q]);
@@ -912,6 +914,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
       if (received != 0)
         this->expect_good(kQp, this->answer(reads[0], 0, received, false), this->good(true));
     };
+    // A Terminate that shows a Read Request with this sink. ctrl: layer and type, code, and which
+    // parts follow: e, the length, the DDP header and the Read Request header; c, the first two.
     auto body = [&](std::string_view ctrl, uint32_t stag, uint64_t to) {
       auto u = this->request(1);
       base::store_be<uint32_t>(&u[18], stag);
@@ -920,6 +924,7 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
       b.insert(b.end(), u.begin(), u.end());
       return b;
     };
+    // Expects that rdmap reports this Terminate to qp, and that it names the request in `slot`.
     auto told = [&](const Bytes& b, std::optional<uint8_t> slot,
                     WcStatus status = WcStatus::kSuccess) {
       const auto v = this->verdict(kQp, this->peer_terminate(b));
@@ -1098,6 +1103,8 @@ TYPED_TEST(RdmapTest, StopForgets) {
 TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   each_pace([&](Pace pace) {
     this->start(pace);
+    // Odd rounds stall the messages. Rounds 2, 3, 6 and 7 delay the checks, rounds 4 to 7 fail
+    // them.
     for (unsigned round = 0; round < 8; round++) {
       for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, u16(4 * q), 0));
       size_t sent = 0;
@@ -1354,6 +1361,8 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
     this->start(pace);
     auto& dut = this->dut;
     this->run_qp(0, this->params(1, 16, 8, 8));
+    // where: 0, 1 a Send; 2, 3 a Terminate; 4, 5 a check; 6, 7 a check of a QP that has failed.
+    // Even: headers of messages are stalled; odd: bodies.
     for (unsigned where = 0; where < 8; where++) {
       this->run_qp(1, this->params());
       dut.hold_checks = where >= 4;
@@ -1544,6 +1553,7 @@ TYPED_TEST(RdmapRtlTest, NobodyWaits) {
   dut.tx_message_hdr.stall(100);
   post(20);
   segments(4);
+  // 4 requests and 30 Writes
   EXPECT_TRUE(dut.run_until([&] { return dut.rx_verdict.size() == 34; }, 1000))
       << "waits for tx_message_hdr";
   dut.tx_message_hdr.stall(0);
@@ -1559,6 +1569,7 @@ TYPED_TEST(RdmapRtlTest, NobodyWaits) {
   post(20);
   dut.hold_checks = false;
   dut.answer_checks();
+  // 40 Sends and one response: the slot of the first response is not freed
   EXPECT_TRUE(dut.run_until([&] { return dut.tx_message.size() == 41; }, 1000))
       << "waits for rx_verdict";
   dut.rx_verdict.stall(0);
@@ -1576,7 +1587,7 @@ TYPED_TEST(RdmapTest, Random) {
     struct Outstanding {
       Read read;
       uint32_t received = 0;
-      bool left = false;
+      bool left = false;  // its Read Request is sent
     };
     struct Qp {
       spec::QpParams p;
@@ -1584,8 +1595,8 @@ TYPED_TEST(RdmapTest, Random) {
       std::deque<Outstanding> reads;
       unsigned outbound = 0;  // ORD slots in use, as qp counts them
       unsigned inbound = 0;   // IRD slots in use, as the peer may count them
-      uint8_t ird_at = 0;
-      bool in_slot = false;
+      uint8_t ird_at = 0;     // IRD slot of the next request
+      bool in_slot = false;   // ddp holds a response
     } qps[kQps];
     uint16_t ird_base = 0, ord_base = 0;
     for (uint16_t q = 0; q < kQps; q++) {
@@ -1737,7 +1748,7 @@ TYPED_TEST(RdmapTest, Random) {
   });
 }
 
-// The figures in the header. Cycles are the RTL's.
+// The figures in the header of rdmap.sv. The bench answers a check at once.
 TYPED_TEST(RdmapRtlTest, LatencyAndThroughput) {
   this->start({0, 0});
   this->run_qp(kQp, this->params(4, 4));

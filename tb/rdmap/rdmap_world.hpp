@@ -81,12 +81,14 @@ inline Bytes first_ulpdu(const Message& m) {
 /// of which this many bytes are sent.
 inline Bytes terminate(Cause cause, const Bytes& ulpdu, std::optional<uint32_t> read_offset = {}) {
   const auto& row = spec::cause_row(cause);
+  // Bytes of the DDP header; an empty ULPDU has none to show.
   const size_t header = ulpdu.empty() ? 1 : (ulpdu[0] & 0x80) != 0 ? 14 : 18;
   const bool with_ddp = row.ddp_header && ulpdu.size() >= header;
   const bool with_read = with_ddp && row.rdma_header && read_offset;
   Bytes out(4);
   out[0] = u8(uint64_t{row.layer} << 4 | row.etype);
   out[1] = row.code;
+  // Bits M, D, R: the ULPDU length, the DDP header and the Read Request header follow.
   out[2] = u8((with_ddp ? 0xc0U : 0U) | (with_read ? 0x20U : 0U));
   if (!with_ddp) return out;
   out.push_back(u8(ulpdu.size() >> 8));
@@ -257,7 +259,7 @@ class RdmapWorld : public testing::Test {
     return e;
   }
 
-  // --- the peer
+  // --- the peer. octet: the second of a DDP header, RV 1 (0x40) and the opcode.
   Bytes tagged(uint8_t octet, bool last, uint32_t stag, uint64_t to, size_t n) {
     Bytes u(14);
     spec::DdpTagged{.is_tagged = 1, .is_last = last, .dv = 1, .stag = stag, .tagged_offset = to}
@@ -296,6 +298,7 @@ class RdmapWorld : public testing::Test {
         .pack(r);
     return untagged(0x41, true, 1, r);
   }
+  /// n bytes of the Read Response to r, from this offset on.
   Bytes answer(const Read& r, uint32_t from, uint32_t n, bool last) {
     return tagged(0x42, last, r.stag, r.to + from, n);
   }
@@ -338,6 +341,7 @@ class RdmapWorld : public testing::Test {
     EXPECT_EQ(verdict(qpn, ulpdu, found).accept, 0) << spec::to_string(cause);
     expect_error(qpn, cause, terminate(cause, ulpdu));
   }
+  /// As ddp: the response slot of the QP is free.
   void free_response(uint16_t qpn) { dut.resp_slot_free.put({.qpn = qpn}); }
 };
 
