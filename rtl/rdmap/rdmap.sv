@@ -12,8 +12,8 @@
 // handed to the responder, a released response slot, a start, a stop or a fault. A Read takes 2
 // operations at its requester and 3 at its responder. rdmap_tx sends a message of one beat every 2
 // cycles.
-// Latency: 6 cycles from segment to verdict, 7 from WQE to message, 23 from Read Request to its
-// response when tpt answers in 3.
+// Latency: 6 cycles from segment to verdict, 7 from WQE to message, 14 plus tpt's check from Read
+// Request to its response (model/rdmap/rdmap_timing.hpp).
 // Waits: see rdmap_core. Receive waits for transmit only while errors are queued for ddp, and ddp
 // always takes a Terminate.
 // Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
