@@ -124,6 +124,7 @@ template <class D>
 struct MpaRtlTest : MpaTest<D> {};
 TYPED_TEST_SUITE(MpaRtlTest, tb::RtlDuts);
 
+// ULPDUs around the edges of beats and of the marker spacing (512 bytes), and usual MULPDUs.
 const std::vector<size_t> kLengths = {
     0,   1,   2,   3,   4,   5,   14,  18,   54,   55,   56,   57,   58,   59,   60,   61,  62,
     63,  64,  65,  66,  118, 119, 120, 121,  122,  123,  124,  125,  126,  127,  128,  129, 190,
@@ -234,7 +235,8 @@ TYPED_TEST(MpaTest, Damage) {
             this->expect_cause(4, cause);
             this->expect_ulpdu(0, other);
           };
-          // A flipped bit of the record.
+          // A flipped bit of the record. Without a CRC, only in the ULPDU before the next marker,
+          // where nothing detects it.
           fresh();
           Bytes record = frame(this->qps[4].rx, u);
           const size_t low = markers ? 6 : 2;  // skips the length field and the marker
@@ -297,6 +299,7 @@ TYPED_TEST(MpaTest, RecordsThatCannotBe) {
         for (bool crc : {false, true}) {
           this->start(6, crc, markers, false);
           Bytes record = this->rng.bytes(n);
+          // A length field that fits no such record; with markers, it is at byte 4.
           if (n >= 2) record[0] = 0xff;
           if (n == 7) record[4] = record[5] = 0xff;
           this->put_record(6, record);
@@ -433,7 +436,7 @@ TYPED_TEST(MpaTest, StopIsNotMissedWhileOneWayIsHeld) {
       this->put_good(1, u);
     this->dut.cycles(100);
     this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
-    constexpr uint32_t kPass = 33000;  // more than half of 2^16
+    constexpr uint32_t kPass = 33000;  // more than half of 2^16, the range of mpa_qp's counters
     for (uint32_t i = 0; i < kPass; i++) {
       if (transmit_stands)
         this->put_good(2, u);
@@ -533,6 +536,7 @@ TYPED_TEST(MpaTest, Random) {
 
 // 64 bytes per cycle, and an FPDU of up to 128 bytes every 2 cycles, in both directions at once.
 TYPED_TEST(MpaRtlTest, Throughput) {
+  // n: bytes of the ULPDU; cycles: beats of its FPDU, but at least 2
   for (auto [n, cycles] :
        {std::pair<size_t, uint64_t>{50, 2}, {56, 2}, {120, 2}, {1454, 23}, {8190, 129}}) {
     this->dut.restart({});
