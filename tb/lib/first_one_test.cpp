@@ -13,6 +13,7 @@ TEST(FirstOneTest, FindsTheLowestBit) {
   dut.restart({});
   for (int i = 0; i < 2000; i++) {
     uint64_t request = rng.next() & ((uint64_t{1} << 37) - 1);
+    // fewer bits, at random
     for (uint64_t thin = rng.below(6); thin > 0; thin--) request &= rng.next();
     if (i < 37) request = uint64_t{1} << i;
     dut.top().first_i = request;

@@ -10,7 +10,7 @@ struct HeaderTakeTest : testing::Test {
   base::Rng rng = tb::test_rng("packets");
   std::deque<tb::Packet> sent;  // packets whose heads are not seen yet
   std::vector<tb::Packet> want;
-  std::deque<size_t> cuts;
+  std::deque<size_t> cuts;         // bytes to take off each, not returned yet
   std::deque<uint64_t> answer_at;  // cycle at which a cut is returned
   uint64_t decode = 0;             // latency of the decoder in cycles
 

@@ -13,6 +13,7 @@ TEST(RoundRobinTest, PicksTheNextFromTheStart) {
   dut.restart({});
   for (unsigned i = 0; i < 3000; i++) {
     uint64_t request = rng.below(1u << kN);
+    // fewer bits, at random
     for (uint64_t thin = rng.below(4); thin > 0; thin--) request &= rng.next();
     if (i < kN) request = 1u << i;
     const auto start = static_cast<unsigned>(rng.below(kN));

@@ -16,7 +16,7 @@ TEST(StreamArbTest, KeepsEachSourcesOrder) {
       sent[s] = tb::random_words(rng, 100 + 150 * s);
       tb::put_all(*in[s], sent[s]);
     }
-    for (const auto& w : dut.arb_out.take_all()) {
+    for (const auto& w : dut.arb_out.take_all()) {  // {index of the source, word of 16 bits}
       ASSERT_LT(w.value >> 16, 3U);
       got[w.value >> 16].push_back({w.value & 0xffff});
     }

@@ -25,7 +25,7 @@ module stream_bench (
   input  logic        arb_b_valid_i,  output logic arb_b_ready_o,  input  logic [15:0] arb_b_i,
   input  logic        arb_c_valid_i,  output logic arb_c_ready_o,  input  logic [15:0] arb_c_i,
   output logic        arb_valid_o,    input  logic arb_ready_i,    output logic [17:0] arb_o,
-  // packet_arb: {last, word} in, {index, last, word} out
+  // packet_arb (parb): {last, word} in, {index, last, word} out
   input  logic        parb_a_valid_i, output logic parb_a_ready_o, input  logic [16:0] parb_a_i,
   input  logic        parb_b_valid_i, output logic parb_b_ready_o, input  logic [16:0] parb_b_i,
   input  logic        parb_c_valid_i, output logic parb_c_ready_o, input  logic [16:0] parb_c_i,
@@ -35,11 +35,12 @@ module stream_bench (
   output logic        fork_a_valid_o, input  logic fork_a_ready_i, output logic [15:0] fork_a_o,
   output logic        fork_b_valid_o, input  logic fork_b_ready_i, output logic [15:0] fork_b_o,
   output logic        fork_c_valid_o, input  logic fork_c_ready_i, output logic [15:0] fork_c_o,
-  // unit_counter of up to 3 items
+  // unit_counter (tally) of up to 3 items
   input  logic [1:0]  tally_items_i,
   input  logic        tally_busy_i, tally_stalled_i,
   output iwarp_pkg::unit_count_t tally_o,
-  // ram_1r1w of 10 x 16, ram_clear of 10, first_one of 37, round_robin of 13, keep_mask of 64
+  // ram_1r1w of 10 x 16, ram_clear of 10, first_one of 37, round_robin (turn) of 13, keep_mask of
+  // 64
   input  logic        ram_we_i, ram_re_i,
   input  logic [3:0]  ram_waddr_i, ram_raddr_i,
   input  logic [15:0] ram_wdata_i,
