@@ -187,9 +187,10 @@ module host_if (
   end
   assign ready_o    = ready_q;
   assign dma_on     = pcie_cfg_i.bus_master && dev_cfg_o.enable;
-  assign unused_cfg = pcie_cfg_i.rcb128;
+  assign unused_cfg = pcie_cfg_i.rcb128;   // completions may be cut anywhere
 
-  // MMIO.
+  // MMIO. answer: the data of a register read. row: row of the MSI-X table. accepted, left: writes
+  // that entered host_if or were sent in this cycle, one bit for each kind (host_if_order).
   logic                 mmio_valid, mmio_ready, mmio_room, bar_valid, bar_ready,
                         answer_valid, answer_ready, dropped;
   iwarp_pkg::mmio_req_t mmio;
@@ -258,7 +259,7 @@ module host_if (
     .mmio_rsp_valid_o, .mmio_rsp_ready_i, .mmio_rsp_o
   );
 
-  // Writes.
+  // Writes. small: writes of cq and MSI-X messages.
   logic              small_valid, small_ready, small_counts, msix_drop, msix_left, msix_own;
   logic [7:0]        msix_vector;
   logic [63:0]       msix_address;
@@ -298,7 +299,8 @@ module host_if (
     .placed_o, .left_o(left)
   );
 
-  // Reads.
+  // Reads. A bit or field for each client of host_if_rd, client 0 (sq) lowest. The header of a
+  // payload packet has more fields; of the other clients status and length are used.
   logic [5:0] hdr_valid, beat_valid;
   logic [6*iwarp_pkg::PayloadHdrWidth-1:0] hdrs;
   logic [6*iwarp_pkg::BeatWidth-1:0]       beats;

@@ -79,7 +79,8 @@ module host_if_bar (
   assign word  = req_i.offset[15:3];
   assign unused_req = ^{req_i.data[511:64], req_i.offset[1:0]};
 
-  // EQ doorbells, one at a time.
+  // EQ doorbells. Each register has 4 bytes. A 64-bit write rings two EQs, one per step: the even
+  // one first, then the odd one (eq_second_q). The request is accepted with the last step.
   logic       eq_write, eq_half, eq_second_q, eq_valid, eq_ready, eq_step, eq_more;
   logic [7:0] eqn;
   iwarp_pkg::eq_doorbell_t eq_next;
@@ -102,6 +103,8 @@ module host_if_bar (
   );
 
   // Settings.
+  // The admin doorbell: bell_q is offered to admin while bell_valid_q is set. bell_next_q is newer,
+  // and waits for bell_q while bell_wait_q is set.
   logic        at_enable, at_cpl, enable_q, bell_wait_q, bell_valid_q, bell_load, bell_write;
   logic [63:0] key_q, cmd_base_q, rsp_base_q, time_q, dropped_q, errors_q;
   // drops_q: dropped_i of the last cycle. Added in one cycle they would be the chip's longest path.
@@ -180,7 +183,8 @@ module host_if_bar (
   assign row_we_o    = {at_msix_high, at_msix_low};
   assign row_wdata_o = {wdata, wdata};
 
-  // Reads.
+  // Reads. Each group (misc, caps, counters, MSI-X row) is 0 at offsets that are not its own. So
+  // the response is the OR of all groups.
   logic [12:0] word_q;
   logic        bar0_q, four_q, half_q;
   logic [63:0] misc, caps, counter, misc_q, caps_q, counter_q, row_q, all;
@@ -222,7 +226,7 @@ module host_if_bar (
       default:                             caps = '0;
     endcase
 
-    // Each unit has 4 words: items, busy, stalled, zero.
+    // Each unit has 4 words: items, busy, stalled, zero. 0: no unit beyond the tenth.
     unit         = word_q[5:2];
     counter_part = '0;
     for (int unsigned u = 0; u < 10; u++) begin

@@ -74,7 +74,7 @@ module host_if_doorbell (
   output logic                      dropped_o
 );
   localparam int unsigned Halves = 4;
-  localparam int unsigned TickW  = 9;
+  localparam int unsigned TickW  = 9;     // a tick each 512 cycles
   localparam int unsigned KeyW   = 48;    // page, QP, index
   localparam logic [11:0] PushFirst  = rnic_pkg::PushOffset;
   localparam logic [11:0] PushSecond = rnic_pkg::PushOffset + 12'h40;
@@ -110,7 +110,17 @@ module host_if_doorbell (
   assign is_cq       = plain && (offset == 12'h010 || offset == 12'h018);
   assign unused_bits = ^{bell.index[31:16], bell.flags[7:1], wqe, tail};
 
-  // The stored halves. mate: the other half of the same WQE; twin: the same half.
+  // The stored halves, a bit for each.
+  //   second_q      it is a second half
+  //   aged_q        it was stored before the last tick
+  //   over_q        it was stored before the tick before that: it has expired
+  //   mate          it is the other half of the request's WQE
+  //   twin          it is the same half of that WQE
+  //   older         it is a first half of the send queue that the request rings
+  //   given_up      it leaves without its mate in this cycle, by 2b, 2c or 3 (one of them)
+  // up_*: page, QP, index of the half that is given up, and whether it is a second half. late: it
+  // has expired.
+  // ring_qpn: the QP that a request rings, if it rings a send queue (rings).
   logic [Halves-1:0]      valid_q, second_q, aged_q, over_q, same, mate, twin, older;
   logic [Halves-1:0]      free, put, clear, given_up, purged;
   logic [Halves*KeyW-1:0] key_q;

@@ -75,7 +75,8 @@ module host_if_gather #(
   localparam int unsigned RingW  = $clog2(Words);
   localparam int unsigned LenW   = $clog2(Tags + 2);
 
-  // Open: allocate the packet's words.
+  // Open: allocate the packet's words. open_q: a packet takes its extents. alloc_q: the next free
+  // word of the ring; used_q: words in use.
   logic             open_q, first_q, open, ext_take, ext_end, length_ready, fits;
   logic [RingW-1:0] alloc_q, base_q;
   logic [RingW:0]   used_q;
@@ -110,7 +111,9 @@ module host_if_gather #(
     else if (ext_take) first_q <= 1'b0;
   end
 
-  // Cut, and give each chunk a tag and a position.
+  // Cut, and give each chunk a tag and a position. count_q tags are in use, from tail_q on; head_q
+  // is the next one to be given. real: PCIe must read the chunk (invariant 3).
+  // skip: the tag at head_q is held, and passes without a chunk (invariant 4).
   localparam int unsigned SideW = 6 + 1 + RingW;
   logic              cut_ready, chunk_valid, chunk_ready, chunk_first, chunk_last, real_in;
   logic [12:0]       chunk_length;
@@ -166,7 +169,8 @@ module host_if_gather #(
     end
   end
 
-  // Done tags, walked in order.
+  // Done tags, walked in order. info of a tag: {it was skipped, a read was sent, it is the last of
+  // its packet, it is the last of its extent, epoch and result of its extent}.
   logic [8:0]      end_slot;
   logic            end_mine;
   logic [Tags-1:0] done_q, set, clear;

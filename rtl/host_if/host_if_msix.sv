@@ -36,7 +36,7 @@ module host_if_msix (
   input  logic              cq_wr_valid_i,
   output logic              cq_wr_ready_o,
   input  iwarp_pkg::cq_wr_t cq_wr_i,
-  // to host_if_wr
+  // to host_if_wr: writes of at most 32 bytes, and messages
   output logic              small_valid_o,
   input  logic              small_ready_i,
   output iwarp_pkg::cq_wr_t small_o,
@@ -105,7 +105,8 @@ module host_if_msix (
     end
   end
 
-  // Messages of pending vectors.
+  // Messages of pending vectors. armed: pending and unmasked, and no message is in flight. ask: the
+  // message of this vector begins; answer: it has been sent, or found masked again.
   logic              some, message_ready, message_valid, two_valid;
   logic [IndexW-1:0] index;
   logic [N-1:0]      onehot;

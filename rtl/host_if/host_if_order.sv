@@ -32,6 +32,8 @@ module host_if_order (
 );
   localparam int unsigned W = 32, N = 5;
   logic [N*W-1:0] accepted_q, left_q, noted, ahead;
+  // Of the oldest response: noted: writes accepted before it; ahead: sent minus noted, negative
+  // while one of them is not sent.
   logic           waits, free_q, valid, taken, unused_ahead;
   logic [63:0]    data;
   logic [4:0]     unused_count;

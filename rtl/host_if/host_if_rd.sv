@@ -78,6 +78,8 @@ module host_if_rd (
   output logic                      dma_error_o,
   output logic [2:0]                cpl_bad_o   // to the counters: timed out, malformed, unexpected
 );
+  // Tags: 64 for qn1. Of the others sq has a quarter, rq an eighth, admin 2, reg 8 and payload the
+  // rest. A build with few tags gives one to each client but payload.
   localparam int unsigned N            = 6;
   localparam int unsigned Qn1Tags      = rnic_pkg::RdTags >= 128 ? 64 : 1;
   localparam int unsigned OtherTags    = rnic_pkg::RdTags - Qn1Tags;
@@ -91,7 +93,7 @@ module host_if_rd (
   // A payload packet of 65,535 bytes is released whole, so it needs at least 1024 words.
   localparam int unsigned PayloadWords =
     rnic_pkg::RdBuffer > 1024 ? 1 << $clog2(rnic_pkg::RdBuffer) : 1024;
-  localparam int unsigned SmallWords   = Many ? 128 : 64;
+  localparam int unsigned SmallWords   = Many ? 128 : 64;   // 64: one read of 4 KiB
   localparam int unsigned WordW        = $clog2(PayloadWords) + 1;
   localparam int unsigned PosW         = WordW + 6;
   localparam int unsigned ExtW         = iwarp_pkg::ExtentWidth;
@@ -115,7 +117,7 @@ module host_if_rd (
   assign small_in    = {reg_rd_req_i, qn1_rd_req_i, admin_rd_req_i, rq_rd_req_i, sq_rd_req_i};
 
   for (genvar c = 0; c < Small; c++) begin : gen_small
-    localparam int unsigned At = c < 3 ? c : c + 1;   // client
+    localparam int unsigned At = c < 3 ? c : c + 1;   // client: payload, 3, is not small
     stream_fifo #(.Width(iwarp_pkg::RdReqWidth), .Depth(rnic_pkg::FifoDepth)) u_reqs (
       .clk_i, .rst_ni,
       .valid_i(small_valid[c]), .ready_o(small_ready[c]),
@@ -164,7 +166,9 @@ module host_if_rd (
                               !(pkt_valid[3] && pkt_ready[3]);
   end
 
-  // The six clients.
+  // The six clients. First: a client's first tag; Base: its first word in the buffer. Tags are in
+  // the order of the clients; in the buffer payload is first. reqs: dma_rd_req (relaxed and
+  // no_alloc are 0) and the position of its bytes in the buffer.
   localparam int unsigned ReqW  = iwarp_pkg::DmaRdReqWidth + PosW;
   localparam int unsigned ReadW = WordW + 7 + 1;
   logic [N-1:0]       req_valid, req_ready, read_valid, read_ready,

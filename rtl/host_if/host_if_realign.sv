@@ -43,6 +43,8 @@ module host_if_realign #(
   output logic [511:0]     data_o,
   output logic [SideW-1:0] side_o
 );
+  // shift_q: bytes of held_q that earlier beats have used; 0: nothing is held. touch: this beat
+  // needs a new word of the client; have: it is valid. inside_q: the chunk has begun.
   logic         inside_q, last, over, touch, have, step, shift_ready;
   logic [12:0]  rest_q, rest;
   logic [6:0]   count;

@@ -45,6 +45,8 @@ module host_if_release #(
 );
   localparam int unsigned RingW = $clog2(Words);
 
+  // busy_q: a packet is read; skip_q: it has failed, and all its words are freed in one step.
+  // left_q: words left; tail_q: bytes of the last word, 0: 64.
   logic             busy_q, skip_q, take, hdr_ready, last, read, bad, beat_ready;
   logic [RingW-1:0] rd_q;
   logic [RingW:0]   left_q, words;

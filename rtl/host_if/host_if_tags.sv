@@ -69,10 +69,12 @@ module host_if_tags #(
   localparam logic [1:0]  OpenAges = 2'd2;   // walks that an open tag survives
   localparam logic [1:0]  HeldAges = 2'd3;
 
+  // fresh_q: open, and no byte has come: its row is not valid yet. age1_q, age0_q: 2-bit ages
   logic [Tags-1:0] open_q, held_q, fresh_q, age0_q, age1_q;
   assign held_o = held_q;
 
-  // In: the rows of the tag.
+  // In: the rows of the tag. want: length of the read; come, left: bytes that have come, and that
+  // are left.
   logic             known, in_valid_q, in_known_q, in_piece_last_q, in_last_q, last_valid_q;
   logic             unused_bits;
   logic [SlotW-1:0] rsp_slot, slot_q, last_slot_q;
@@ -107,7 +109,9 @@ module host_if_tags #(
     .re_i(rsp_valid_i && known), .raddr_i(rsp_slot), .rdata_o({come_mem, left_mem})
   );
 
-  // Judge. A beat of the same tag one cycle earlier has not updated the tag's row yet.
+  // Judge. A beat of the same tag one cycle earlier (is_next) has not updated the tag's row yet.
+  // first_q: this beat is the first of a piece. wrong: rule 2. closes: the read ends; holds: its
+  // tag is then held; frees: a held tag becomes free.
   logic first_q, discard_q, is_open, is_held, is_fresh, is_next;
   logic ok, over, all, wrong, closes, frees, holds;
 

@@ -99,6 +99,7 @@ module host_if_wr (
   logic [16:0]          hdr_length;
   logic [5*FifoW+BeatDW-1:0] unused_counts;
   logic                 unused_beat;
+  // store: a word of atomic (word_wr)
   logic [1:0]           store_room;
   logic [63:0]          store_address, store_word;
   logic [3:0]           pkt_valid, pkt_ready;
@@ -148,7 +149,9 @@ module host_if_wr (
     .clk_i, .rst_ni, .valid_i(admin_go_q), .ready_o(admin_fork_ready),
     .valid_o({word_valid[2], pkt_valid[2]}), .ready_i({word_ready[2], pkt_ready[2]})
   );
-  // Writes of cq: accepted, sent. admin's head passes when those accepted before it are sent.
+  // cq_taken_q, cq_left_q: writes of cq accepted and sent. admin_behind: of the oldest admin write,
+  // those accepted before it. It passes when all of them are sent: cq_ahead, the writes of cq that
+  // are still to be sent, is then 0 or negative.
   assign admin_ready = admin_go_q && admin_fork_ready;
   assign cq_ahead    = admin_behind - cq_left_q;
   always_ff @(posedge clk_i) begin
@@ -168,8 +171,8 @@ module host_if_wr (
                           ext.result, hdr_length};
 
   // Pick the next packet; cut its extents.
-  //   side: last of the packet, epoch, client of the tap, counts as the client's,
-  //         vector of an MSI-X message
+  //   side: last of the packet, epoch, client of the tap (3 word, 4 place, 5 cq, 6 MSI-X, 7 admin),
+  //         counts as the client's, vector of an MSI-X message
   localparam int unsigned TagW   = 14;
   localparam int unsigned PickW  = 64 + 17 + TagW;
   localparam int unsigned ChunkW = 64 + 13 + 1 + TagW + 2;
@@ -278,11 +281,12 @@ module host_if_wr (
              out_off, out_keep, out_last, out_data})
   );
 
+  // A write that is off passes here without PCIe. relaxed and no_alloc are 0.
   assign dma_wr_valid_o = out_valid && !out_off;
   assign out_ready      = dma_wr_ready_i || out_off;
   assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
 
-  // Sent beats.
+  // Sent beats. ext_left: the last beat of an extent of place; pkt_left: of any packet that counts.
   logic        ext_left, pkt_left;
   logic [15:0] unused_stored;
 
