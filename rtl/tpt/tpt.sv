@@ -118,7 +118,7 @@ module tpt (
   // Client numbers, carried with a lookup.
   localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4, Qn1 = 3'd5;
 
-  // --- pick
+  // --- pick. All requests of a lookup have the layout of wqe_check_t.
   logic rx_room_rsp, rx_room_job, tx_room, wqe_room, resp_room, qn1_room, running;
   logic find_valid, find_ready;
   iwarp_pkg::wqe_check_t find, pick;
@@ -166,7 +166,8 @@ module tpt (
     go_item_q   <= pick;
   end
 
-  // --- lookup
+  // --- lookup. find, table: of tpt_update (its own lookups, and its writes). reading, look: see
+  // tpt_entry.
   logic        done, done_last, done_invalidate, done_epoch,
                epoch, table_we, reading, look, look_epoch;
   logic [2:0]  done_client;
@@ -223,7 +224,8 @@ module tpt (
     .flag_o(unused_flags[1])
   );
 
-  // --- page list and walks
+  // --- page list and walks. walked, drop, ext: a piece is walked or dropped, or an extent is
+  // issued; *_e: in which epoch. tpt_flight counts them.
   logic rx_pbl, rx_pbl_ready, tx_pbl, tx_pbl_ready, qn1_pbl, qn1_pbl_ready;
   logic [PblW-1:0] rx_page, tx_page, qn1_page;
   logic [51:0]     page;

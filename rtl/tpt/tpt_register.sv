@@ -100,7 +100,7 @@ module tpt_register #(
                                    rnic_pkg::AccessRemoteAtomic | rnic_pkg::AccessFlushGlobal |
                                    rnic_pkg::AccessFlushPersistent;
   logic [53:0] reach_q, end_q;
-  logic [31:0] left_q;           // entries of the list that are not requested
+  logic [31:0] left_q;           // entries of the list that are not requested. 512 are 4 KiB
   logic [63:0] at_q;
   logic [12:0] piece;            // bytes
   logic        last_piece;

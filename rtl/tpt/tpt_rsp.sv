@@ -37,6 +37,7 @@ module tpt_rsp #(
   logic                   push_ready, pop, flag_q, flag;
   logic [3:0]             rsp_bits;
 
+  // first_q, flag_q: of the group's lookups so far, the first failure
   assign answer        = first_q == iwarp_pkg::TptOk ? result_i : first_q;
   assign flag          = first_q == iwarp_pkg::TptOk ? flag_i : flag_q;
   assign done_o        = valid_i && last_i;

@@ -4,15 +4,18 @@
 //   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry
 //              -> respond with the STag
 //   query:   lookup through tpt_entry -> respond
-//              with pages in its arguments (admin's own): respond whether the slot is in use
+//              with pages or window in its arguments: admin's own query, of a slot in place of an
+//              STag: respond whether the slot is in use
 //   destroy: lookup -> nothing in flight: free the slot, next generation, respond ok
 //                      else: close the entry, note the epoch in it, respond in_progress
-//   again:   lookup -> closed, and its epoch has drained: free the slot, respond ok
+//   again (the destroy is repeated):
+//            lookup -> closed, and its epoch has drained: free the slot, respond ok
 //                      else respond in_progress
 //
 //   invalidate:  lookup -> close the entry, note the epoch in tpt_flight's queue; invalidated
 //                when it has drained. An entry that is not open is left as it is. destroy frees it.
 //
+//   claim, open, give up: the begin of a fast registration, and its two ends (tpt_register).
 //   claim:   lookup -> closed, kept for fast registrations, and drained: claimed
 //                      closed and not drained: again; else refused
 //   open:    [ origin, end: 3 cycles ] -> write the entry of a claimed slot
@@ -144,7 +147,7 @@ module tpt_update #(
   logic                      inv_q, take_cmd, take_inv;   // inv_q: cmd_q is an invalidation
   logic                      take_sq, sq_q;               // sq_q: of the send queue, that of name_q
   logic                      take_reg, reg_q;             // reg_q: a registration, that of name_q
-  logic [23:0]               name_q;
+  logic [23:0]               name_q;                      // {QPN, slot} of its WQE
   logic [1:0]                reg_op_q;
   logic                      reg_good_q, is_kept, writes, claims, waits, claim_ok_q;
   logic [PblW:0]             reg_pages_q;
@@ -198,13 +201,16 @@ module tpt_update #(
   assign stag    = reg_q ? cmd_q.object : {stag_high, args.key};
   assign is_kept = !reg_q && (args.fast || args.window != '0);
 
-  // --- closing entries
+  // --- closing entries. room_q: of an entry for fast registrations, log2 of the pages that it may
+  // have; of a window, its type (1 or 2, so room[1] is set for type 2). pbl_q: the first of them.
   logic       claimed_q, fast_q, window_q, held, unbinds;
   logic [4:0] room_q;
   logic [PblW-1:0] pbl_q;
   logic       all_empty, closing_q, drained, frees, closes, found, not_open;
   logic [EpochW-1:0] epoch, e_note;   // e_note: in a closed entry, the epoch of its close
   logic       closed_now;      // the entry was closed in the current epoch
+  // frees: the slot of a destroyed entry becomes free at once; closes: the entry is closed, or stays
+  // closed, and its accesses may be in flight
   // held: a region that has windows; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
   logic has_windows, counted;
@@ -224,6 +230,7 @@ module tpt_update #(
   // its own output.
   localparam int unsigned NoteW = 2 + 24 + iwarp_pkg::InvalidatedWidth;
   logic [23:0] done_name;
+  // due: the epoch must turn, so that what was closed in the current one can drain
   logic        due, done_valid, done_sq, done_held;
   assign due = (closes && (!closing_q || closed_now)) || (held && inv_q) || not_open ||
                (unbinds && state_q == StClaim) || (waits && closed_now);
@@ -265,6 +272,8 @@ module tpt_update #(
   assign {e_valid, unused_bound, unused_qpn, e_stag, e_pd, e_rights, e_base, e_end_low,
           e_length_high, e_closing, unused_log, e_claimed, unused_entry, e_note, e_fast, e_window,
           e_room, e_pbl} = found_entry_i;
+  // same: the entry is that of the STag. The key (low 8 bits) must agree, too, except in a destroy
+  // of a window or of an entry for fast registrations.
   assign same  = e_stag[31:8] == cmd_q.object[31:8] &&
                  (e_stag[7:0] == cmd_q.object[7:0] ||
                   ((e_fast || e_window) && !inv_q && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
@@ -405,6 +414,8 @@ module tpt_update #(
     if (cmd_q.opcode == iwarp_pkg::CmdDestroyMr) rsp_o.result = destroyed;
   end
 
+  // A word of the table has three forms: opened (valid), closed (its accesses may be in flight) and
+  // kept (closed and drained, or claimed).
   // The table is cleared with the slots. An entry is valid only between its create and its destroy.
   // A closing entry keeps the fields that the response to its last destroy returns, with a base of
   // 0, and those that the next registration needs.
@@ -430,6 +441,8 @@ module tpt_update #(
                     reg_q ? !is_bind : args.fast, reg_q ? is_bind : args.window != '0,
                     reg_q ? room_q : args.window != '0 ? {3'b000, args.window} : args.log_page[4:0],
                     reg_q ? pbl_q : args.pbl_base[PblW-1:0]};
+  // In StClaim: claims: the request is executed (claimed, given up, bound, unbound); waits: it is
+  // answered `again`; else it is refused. binds: a window is bound, not only unbound.
   assign claims          = state_q == StClaim &&
                            (reg_op_q == RegGiveUp || (claim_ok_q && drained && closing_q));
   assign is_bind         = reg_q && reg_op_q == RegBind;
@@ -567,8 +580,8 @@ module tpt_update #(
 
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
-  logic                          tap_judged;
-  logic [2:0]                    tap_reg;
+  logic                          tap_judged;    // a command is answered without a change
+  logic [2:0]                    tap_reg;       // of_reg in docs/spec/commits.yaml
   assign tap_reg        = state_q == StWrite && reg_q ? 3'd3
                         : held && inv_q               ? 3'd2
                         : state_q != StClaim          ? 3'd0

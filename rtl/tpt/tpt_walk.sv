@@ -98,13 +98,15 @@ module tpt_walk #(
   end
 
   // --- the current job
+  // skip_q: an earlier job of the group has failed and ended it
   logic             cur_q, cur_last_q, cur_epoch_q, cur_fail_q, skip_q;
   logic [2:0]       cur_result_q;
   logic [16:0]      rest_q;          // bytes left, minus one
   logic [PblW-1:0]  page_q;
   logic [20:0]      offset_q;
   logic [4:0]       log_q;
-  logic [20:0]      in_page_q;       // bytes up to the page's end, minus one: both without carries
+  // Bytes up to the page's end, minus one: the complement of the offset, which costs no adder.
+  logic [20:0]      in_page_q;
   logic             job_ok, load, take, drop, issue, fits, finishing, room_out;
 
   assign job_ok   = j_result == iwarp_pkg::TptOk;

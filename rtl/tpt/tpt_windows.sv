@@ -33,6 +33,9 @@ module tpt_windows #(
   input  logic [SlotW-1:0] slot_i,
   output logic done_o
 );
+  // A bind writes the window's word at once, and the region's in the next cycle (counts_q). An
+  // unbind takes the region (region_q) from the window's word, reads the region's word in the next
+  // cycle (uncounts_q), and writes it in the one after (uncounted_q).
   logic [SlotW-1:0] region_q, count_q, word;
   logic of_region_q, counts_q, uncounts_q, uncounted_q;
   always_ff @(posedge clk_i) begin
