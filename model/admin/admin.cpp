@@ -1,3 +1,4 @@
+// Executes commands, one after the other, in run(). Checks that change nothing: admin_check.cpp.
 #include "admin/admin.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@ constexpr uint32_t kChunk = 4096;     // largest read, in bytes
 constexpr uint32_t kEntry = 8;        // bytes per page-list entry
 constexpr uint32_t kListChunk = 512;  // bytes of the page list held at a time
 
+/// The unit that executes a command. Opcodes are numbered by unit: EQs and CQs from 0x08, QPs 0x18,
+/// regions 0x20, connections 0x30 (admin_opcode in docs/spec/queues.yaml).
 Admin::Unit unit_of(AdminOpcode op) {
   const auto v = static_cast<uint8_t>(op);
   if (v >= 0x30) return Admin::Unit::kConn;
@@ -92,7 +95,7 @@ Task Admin::run() {
     // Ranges, then the page list: read in chunks and checked whole before any part is written. A
     // list of one chunk is read once. A longer list is read twice: to check it, then to check and
     // write it; after kListPart entries the command is answered in_progress (decision 6).
-    bool claimed = false;
+    bool claimed = false;  // this command has taken ranges, and releases them if it fails
     const auto mr = spec::AdminMrArgs::unpack(cmd.args);
     const bool has_list = op == AdminOpcode::kCreateMr && mr.fast == 0 && mr.window == 0;
     if (ok && op == AdminOpcode::kCreateMr) {
@@ -209,6 +212,7 @@ Task Admin::run() {
       }
     }
 
+    // here: admin executes the command itself.
     const bool here =
         op == AdminOpcode::kNop || op == AdminOpcode::kCreatePd || op == AdminOpcode::kDestroyPd;
     if (ok && !here && !sends) {
@@ -275,7 +279,9 @@ Task Admin::run() {
   }
 }
 
-/// What a create_mr does first: one long page list at a time is kept, and its slot has the ranges.
+/// What a create_mr does first. At most one long page list is kept, and its slot has the ranges. A
+/// create_mr that repeats its command continues it. Other long lists are turned away until the kept
+/// one is given up, after kListPatience of them.
 Admin::Plan Admin::plan(const List& list, bool has_list) {
   if (!kept_) return Plan::kClaim;
   if (has_list && kept_->list == list) return Plan::kContinue;
@@ -311,7 +317,7 @@ void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
                  .opcode = cmd.opcode,
                  .object = cmd.object,
                  .result = rsp.result,
-                 .phase = (next_ >> cfg_.admin_log_size & 1) == 0}
+                 .phase = (next_ >> cfg_.admin_log_size & 1) == 0}  // 1 on the first pass
       .pack(wr.data);
   out_.admin_wr(wr);
   ++next_;

@@ -78,7 +78,11 @@ class Admin {
     bool writes = false;       // all entries were checked
     uint32_t turned_away = 0;  // answers to other long lists since it was continued
   };
-  enum class Plan : uint8_t { kClaim, kContinue, kTurnAway };
+  enum class Plan : uint8_t {
+    kClaim,     // claim the ranges, read the page list from its begin
+    kContinue,  // the kept list is this command's: read on
+    kTurnAway   // answer in_progress
+  };
 
   Task run();
   Plan plan(const List& list, bool has_list);
@@ -103,7 +107,7 @@ class Admin {
   spec::Sizes sizes_;
   Out& out_;
   spec::DevCfg cfg_;
-  uint16_t producer_ = 0, next_ = 0;
+  uint16_t producer_ = 0, next_ = 0;  // command ring: the doorbell's index, the next command
   bool fatal_ = false, in_hand_ = false;
   uint64_t answered_ = 0;
   std::vector<PdState> pds_;
@@ -112,6 +116,8 @@ class Admin {
   Ranges ranges_;
   std::optional<Kept> kept_;
 
+  // What run() waits for: a doorbell, data of a read, a unit's response, streaming bytes of the
+  // peer. waits_for_ names it for a message.
   Answer<bool> rung_;
   Answer<MemData> data_;
   Answer<spec::CmdRsp> answer_;

@@ -29,6 +29,7 @@ constexpr bool is_queue(uint64_t base, uint8_t log) {
 
 Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
   const uint32_t o = cmd.object;
+  // must: the object has to exist; fresh: it must not.
   const auto must = [](bool in_range, bool there) {
     return !in_range ? Status::kBadObject : there ? Status::kOk : Status::kNotFound;
   };

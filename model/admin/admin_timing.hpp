@@ -9,7 +9,9 @@ struct AdminTiming {
   Cycle step = 4;     // a state: table read, check, decision
   Cycle fetched = 2;  // data of a read to its state
   Cycle command = 3;  // to a unit and into its FIFO
-  // admin_ranges: StIdle, StRecord, StSave, StDone; StRange, StNext; StEnd, StFirst; StRead, StUse
+  // States of admin_ranges. ranges: of an operation (StIdle, StRecord, StSave, StDone). turn: each
+  // time it comes to a range, also an empty one (StRange, StNext). range: one that is not empty
+  // (StEnd, StFirst). word: of 64 entries (StRead, StUse).
   Cycle ranges = 4, turn = 2, range = 2, word = 2;
 };
 

@@ -1,3 +1,4 @@
+// The times of admin: see admin_unit.hpp.
 #include "admin/admin_unit.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Claims and releases ranges, and counts what the RTL does for it: see ranges.hpp.
 #include "admin/ranges.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ uint32_t words_of(const Ranges::Range& r) {
   return r.count == 0 ? 0 : (r.base + r.count - 1) / kWord - r.base / kWord + 1;
 }
 
-/// One pass over both ranges.
+/// Counts one pass over both ranges: to inspect them, or to write them.
 void add_pass(Ranges::Walk& walk, const Ranges::Range& first, const Ranges::Range& second) {
   walk.turns += 2;
   walk.ranges += (first.count != 0) + (second.count != 0);

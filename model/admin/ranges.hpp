@@ -19,7 +19,7 @@ class Ranges {
   /// write.
   struct Walk {
     bool ok = true;  ///< false: another object has a part of a range, and nothing has changed
-    uint32_t turns = 0, ranges = 0, words = 0;
+    uint32_t turns = 0, ranges = 0, words = 0;  ///< as in admin_timing.hpp
   };
   explicit Ranges(const spec::Sizes& sizes);
 

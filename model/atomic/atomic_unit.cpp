@@ -1,3 +1,4 @@
+// The way of a request or result through atomic: look_up, looked, begin, store, end, answer.
 #include "atomic/atomic_unit.hpp"
 
 #include <fmt/format.h>

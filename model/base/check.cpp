@@ -1,3 +1,4 @@
+// Ends the program after a failed RNIC_CHECK.
 #include "base/check.hpp"
 
 #include <cstdio>

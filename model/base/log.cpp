@@ -1,3 +1,4 @@
+// Loggers of the units on one sink, standard error; their levels from RNIC_LOG.
 #include "base/log.hpp"
 
 #include <spdlog/pattern_formatter.h>
@@ -17,7 +18,7 @@ struct State {
       std::make_shared<spdlog::sinks::stderr_sink_mt>();
   std::map<std::string, std::shared_ptr<spdlog::logger>, std::less<>> loggers;
   std::map<std::string, spdlog::level::level_enum, std::less<>> levels;
-  spdlog::level::level_enum otherwise = spdlog::level::warn;
+  spdlog::level::level_enum otherwise = spdlog::level::warn;  // of units that are not in `levels`
   std::function<uint64_t()> clock;
 
   State();
@@ -55,6 +56,7 @@ std::optional<spdlog::level::level_enum> parse_level(std::string_view name) {
   return std::nullopt;
 }
 
+/// Sets levels from "unit:level,..." or "level"; changes nothing if the text is wrong.
 bool parse(State& s, std::string_view text) {
   auto levels = s.levels;
   auto otherwise = s.otherwise;

@@ -1,3 +1,4 @@
+// Completions, arming and events of the CQs: see cq.hpp.
 #include "cq/cq.hpp"
 
 #include <array>
@@ -93,6 +94,7 @@ void Cq::doorbell(const spec::EqDoorbell& db) {
   out_.event_ready();
 }
 
+/// The CQ's arm has met its completion: it is used up, and an event is pending.
 void Cq::fire(uint16_t cqn) {
   cqs_[cqn].armed = false;
   pend({EqeType::kCompletion, cqn});
@@ -143,6 +145,7 @@ bool Cq::may_write(const Event& e) const {
   return q.exists && !q.full();
 }
 
+/// The event to be written next: kinds in this order, and in a kind the lowest number first.
 std::optional<Cq::Event> Cq::choice() const {
   for (const EqeType kind :
        {EqeType::kCqError, EqeType::kQp, EqeType::kConnection, EqeType::kCompletion}) {

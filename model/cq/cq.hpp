@@ -42,6 +42,7 @@ class Cq {
   /// Returns the write of a completion; nothing if its CQ is in error.
   std::optional<spec::CqWr> complete(const spec::CqeReq& req, uint64_t timestamp);
 
+  // Events that are no completions. pend() sets the bit of an event.
   void qp_async(const spec::QpAsync& a) { pend({spec::EqeType::kQp, a.qpn}); }
   void conn_async(const spec::ConnAsync& a) { pend({spec::EqeType::kConnection, a.connection}); }
   void pend(const Event& e) {
@@ -64,7 +65,7 @@ class Cq {
     uint16_t held() const { return static_cast<uint16_t>(producer - consumer); }
     bool full() const { return held() >= size(); }
     uint8_t phase() const { return (producer >> log & 1) == 0; }
-    uint32_t place() const { return producer & (size() - 1); }
+    uint32_t place() const { return producer & (size() - 1); }  // entry that is written next
   };
   struct CqState : Queue {
     uint16_t page = 0;
@@ -76,10 +77,12 @@ class Cq {
   struct EqState : Queue {
     uint8_t vector = 0;
   };
+  /// Completions go to the EQ of their CQ, all other events to EQ 0.
   uint32_t eqn_of(const Event& e) const {
     return e.kind == spec::EqeType::kCompletion ? cqs_[e.object].eqn : 0;
   }
   const ReadySet& pending(spec::EqeType kind) const;
+  /// A completion of the kind that the arm asks for is after the consumer index.
   bool counts(const CqState& c) const {
     return c.solicited_only ? c.has_solicited : c.producer != c.consumer;
   }

@@ -1,3 +1,4 @@
+// The times of cq. A pending event is written first, then its message, then completions.
 #include "cq/cq_unit.hpp"
 
 #include <utility>
@@ -34,7 +35,7 @@ void CqUnit::step_write() {
     interrupt_ = e;
     event_at_ = now + t.announce + 2;  // entry and message, then the next event
   } else if (cqe_req.ready()) {
-    if (event_at_ <= now) event_ = false;
+    if (event_at_ <= now) event_ = false;  // choice() has returned none
     ++taken_;
     if (behind_ && taken_ >= behind_->taken) ctl_.wake(now + 1);
     after_ = t.behind + t.event;

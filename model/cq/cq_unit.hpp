@@ -52,8 +52,8 @@ class CqUnit final : private Cq::Out {
     spec::CqCmd cmd;
     uint64_t taken = 0;  // completions that must be taken before it
   };
-  std::optional<Behind> behind_;
-  bool event_ = false;  // choice() may return an event, from event_at_ on
+  std::optional<Behind> behind_;  // the waiting command; admin sends one at a time
+  bool event_ = false;            // choice() may return an event, from event_at_ on
   Cycle event_at_ = 0;
   std::optional<Cycle> after_;  // cycles until a new event is pending; none: raised by a doorbell
   std::optional<Cq::Event> interrupt_;  // its entry is written, its message is not

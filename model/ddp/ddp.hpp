@@ -101,12 +101,13 @@ class Ddp {
     friend class Ddp;
     struct Message {
       TxMessage m;
-      uint32_t offset = 0, msn = 0;
-      uint32_t sge = 0, sge_offset = 0;
+      uint32_t offset = 0, msn = 0;      // offset: bytes that are cut into segments
+      uint32_t sge = 0, sge_offset = 0;  // where the next byte is
       uint16_t mulpdu = 0;
-      bool full = false;
+      bool full = false;  // the slot holds a message
     };
     struct Qp {
+      // wants, wants_term: a want is outstanding for a segment, for a Terminate
       bool running = false, wants = false, wants_term = false;
       bool dropping = false;  // only a Terminate is sent
       bool bad = false;       // a payload could not be fetched: scheduled segments are dropped
@@ -182,8 +183,8 @@ class Ddp {
       std::optional<uint16_t> owed;
     };
     struct Delivery {
-      bool placed = false;  // waits for place_done
-      bool reported = false;
+      bool placed = false;    // waits for place_done
+      bool reported = false;  // rx_done follows
       spec::RxDone done;
     };
     struct Judged {
@@ -203,12 +204,13 @@ class Ddp {
     void give_back(ExtentList& extents);
     void flush_owed(uint16_t qpn);
     void deliver(const Delivery& d);
+    /// way: the count of Drain in which the segment is.
     void report(const Delivery& d, uint32_t Drain::*way);
     Ddp& ddp_;
     std::vector<Qp> qps_;
-    Ring<Delivery> deliveries_;
-    Ring<Delivery> held_;
-    uint64_t placed_ = 0;  // packets since reset
+    Ring<Delivery> deliveries_;  // segments in order; the oldest waits for place_done
+    Ring<Delivery> held_;        // segments whose reports wait for an invalidation, in order
+    uint64_t placed_ = 0;        // packets since reset
   };
 
   Ddp(const spec::Sizes& sizes, Translation& tpt, SegmentJudge& judge, Out& out)

@@ -62,6 +62,7 @@ void Ddp::Tx::fault(uint16_t qpn) {
   drop_waiting(qpn, sq_slots_ + 1);
 }
 
+/// Drops the messages in the QP's first `slots` slots; the Terminate's is the last of all.
 void Ddp::Tx::drop_waiting(uint16_t qpn, size_t slots) {
   Qp& q = qps_[qpn];
   const size_t first = size_t{qpn} * (sq_slots_ + 2);
@@ -86,6 +87,7 @@ std::optional<TxSource> Ddp::Tx::choice(uint16_t qpn) const {
   return std::nullopt;
 }
 
+/// Byte 0: 0x80 tagged, 0x40 last segment, the DDP version. Byte 1: RDMAP version and opcode.
 void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
   const spec::TxMessageHdr& h = m.m.hdr;
   uint8_t* const b = u.header.data();

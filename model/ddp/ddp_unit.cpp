@@ -1,3 +1,4 @@
+// The times of ddp. *_free_: the first cycle in which that path may begin its next item.
 #include "ddp/ddp_unit.hpp"
 
 #include <algorithm>
@@ -126,7 +127,7 @@ void DdpUnit::step_rx() {
   Cycle latency =
       t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
   // While the payload waits, headers run ahead as far as u_body has room.
-  const Cycle body = latency + 4 * u_.sizes.beat_depth;
+  const Cycle body = latency + 4 * u_.sizes.beat_depth;  // u_body has 4 x BeatDepth beats
   if (place_free_ > now + body) {
     rx_meter_.blocked(now);
     return rx_.wake(place_free_ - body);

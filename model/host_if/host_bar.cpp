@@ -49,9 +49,9 @@ uint64_t HostIf::Bar::register64(uint32_t offset) const {
   const auto word = [&](uint32_t at) -> uint64_t {
     switch (at) {
       case spec::kMagicOffset:
-        return 0x43494e4d;
+        return 0x43494e4d;  // "MNIC" as bytes
       case spec::kVersionOffset:
-        return 0x00010000;
+        return 0x00010000;  // 1.0
       case spec::kDevCtrlOffset:
         return h_.cfg_.enable;
       case spec::kDevStatusOffset:

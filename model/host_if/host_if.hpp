@@ -140,10 +140,10 @@ class HostIf {
     struct Job {
       Purpose purpose{};
       uint16_t qpn = 0;
-      uint32_t total = 0, issued = 0, open = 0;  // bytes; outstanding requests
-      bool reserved = false, has_watermark = false;
+      uint32_t total = 0, issued = 0, open = 0;      // bytes; outstanding requests
+      bool reserved = false, has_watermark = false;  // reserved: it has its buffer space
       uint64_t watermark = 0;
-      uint32_t extent = 0, extent_offset = 0;
+      uint32_t extent = 0, extent_offset = 0;  // where the next request begins
       ExtentList extents;
       spec::RdStatus status{};
       uint32_t bad_at = UINT32_MAX;  // offset of the first failed request
@@ -158,9 +158,9 @@ class HostIf {
       uint32_t left = 0;  // bytes that have not arrived
       uint8_t age = 0;    // walks since the tag was opened, or held
       TagState state = TagState::kFree;
-      bool busy = false;  // piece() has not processed its end
-      bool ends = false;  // it is the last of its packet
-      bool is_given = false;
+      bool busy = false;      // piece() has not processed its end
+      bool ends = false;      // it is the last of its packet
+      bool is_given = false;  // it is in given_: not reused before it returns from there
     };
     void set(uint8_t tag, TagState state);
     void give_back(size_t reader);
@@ -238,8 +238,8 @@ class HostIf {
   uint32_t mrrs() const { return 128U << pcie_.mrrs; }
 
   Out& out_;
-  uint32_t cpl_timeout_ = 0x01000000;
-  uint32_t clock_khz_;  // value of the clock register
+  uint32_t cpl_timeout_ = 0x01000000;  // reset value of the register: 52 ms
+  uint32_t clock_khz_;                 // value of the clock register
   spec::PcieCfg pcie_;
   spec::DevCfg cfg_;
   std::vector<Vector> msix_;

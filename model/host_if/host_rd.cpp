@@ -106,6 +106,7 @@ ReadTlp HostIf::Rd::next(Reader r) {
           .read = {.purpose = j.purpose, .qpn = j.qpn, .address = address, .length = length}};
 }
 
+/// Changes a tag's state. A free tag may be used again, unless it is still in given_.
 void HostIf::Rd::set(uint8_t tag, TagState state) {
   Tag& t = tags_[tag];
   watched_ += (state != TagState::kFree ? 1 : 0) - (t.state != TagState::kFree ? 1 : 0);

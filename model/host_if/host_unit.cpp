@@ -1,3 +1,4 @@
+// The times of host_if, and its arbiters of reads and writes.
 #include "host_if/host_unit.hpp"
 
 #include <algorithm>

@@ -135,6 +135,7 @@ class HostUnit final : private HostIf::Out {
   Ring<Packet> payload_;  // that ddp has not taken
   uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
+  // writing_: a packet is being sent. interrupts_: a pending vector may be unmasked.
   bool writing_ = false, interrupts_ = false;
   std::optional<WriteTlp> tlp_;  // of the current write: its beats are on their way
   bool own_ = false;  // the current write is host_if's own: an interrupt that was pending

@@ -14,6 +14,8 @@ using spec::LlpOp;
 using spec::LlpQpEvt;
 using spec::QpOp;
 
+// Overhead: 2 bytes of length, 4 of CRC, what the segment exceeds a multiple of 4, and 4 for each
+// marker.
 uint16_t mulpdu_of(uint16_t mss, bool markers) {
   constexpr uint32_t kLeast = 128, kMost = spec::kMaxUlpdu;
   uint32_t overhead = 6U + mss % 4U;

@@ -105,6 +105,8 @@ class LlpIf {
     }
   };
   struct Qp {
+    // bound: has a connection. hold: hold_tx, and no FPDU of the peer has come. parked and
+    // term_parked: a want of a segment, of a Terminate, waits.
     bool bound = false, hold = false, parked = false, term_parked = false;
     bool given_up = false;  // its Terminate timed out: no further want is granted
     bool fin = false;       // half_close: later FPDUs are dropped

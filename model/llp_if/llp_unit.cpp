@@ -1,3 +1,4 @@
+// The times of llp_if, and the order of records, streaming bytes and commands.
 #include "llp_if/llp_unit.hpp"
 
 #include <algorithm>

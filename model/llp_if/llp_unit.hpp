@@ -69,10 +69,12 @@ class LlpUnit final : private LlpIf::Out {
   Queue<In> in_;
   Queue<spec::LlpCtlReq> ctl_out_;
   Ring<Timer> timers_;
-  uint32_t records_ = 0;
+  uint32_t records_ = 0;                  // in in_
   std::optional<uint32_t> before_order_;  // FPDUs in flight that must be sent before the order at
                                           // the front
   Meter tx_meter_, rx_meter_;
+  // *_free_: when that path may begin its next item. raw_until_: streaming bytes that then still
+  // wait for credit are given up.
   Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0, raw_until_ = kNever;
   StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};
   StageOf<LlpUnit> rx_{*this, &LlpUnit::step_rx};

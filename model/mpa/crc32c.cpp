@@ -1,3 +1,4 @@
+// CRC32c in two ways: by tables, 8 bytes at a time, and by SSE4.2 in three streams of kBlock bytes.
 #include "mpa/crc32c.hpp"
 
 #include <array>
@@ -12,6 +13,7 @@
 namespace rnic::model {
 namespace {
 
+/// Table s: the register after one byte and s zero bytes, for each value of the byte.
 using Table = std::array<std::array<uint32_t, 256>, 8>;
 
 constexpr Table make_table() {

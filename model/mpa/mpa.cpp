@@ -1,3 +1,4 @@
+// Makes and checks FPDUs: length, markers, pad, CRC. See mpa.hpp.
 #include "mpa/mpa.hpp"
 
 #include <fmt/format.h>

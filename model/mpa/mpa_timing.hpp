@@ -21,6 +21,7 @@ struct MpaTiming {
 struct MpaRxTiming {
   MpaTiming t;
   Datapath path;
+  // 6 bytes of an FPDU are not in its ULPDU: length and CRC.
   Cycle occupancy(const RxUlpdu& u) const { return path.occupancy(u.hdr.length + 6U); }
   Cycle beats(const RxUlpdu& u) const { return path.beats(u.hdr.length); }
   /// Until the last beat, because an FPDU is stored whole.

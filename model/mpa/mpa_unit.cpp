@@ -1,3 +1,4 @@
+// The paths of mpa with their times: see mpa_unit.hpp.
 #include "mpa/mpa_unit.hpp"
 
 namespace rnic::model {

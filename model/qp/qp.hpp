@@ -167,6 +167,8 @@ class Qp {
     uint64_t base = 0;
     uint16_t cqn = 0;
     uint8_t log = 0;
+    // A unit passes these indices in this order: announced by a doorbell, requested, in the
+    // prefetch buffer, issued (or taken by ddp), retired.
     uint16_t producer = 0, fetched = 0, arrived = 0, taken = 0, retired = 0;
     uint8_t reads = 0;    // outstanding fetches of the units between arrived and fetched
     bool bad = false;     // a fetch failed; receive queue: the one that a take waits for
@@ -178,8 +180,8 @@ class Qp {
     uint16_t here() const { return distance(taken, arrived); }
     uint64_t address(uint16_t index) const { return base + uint64_t{64} * (index & (size() - 1)); }
   };
-  struct Issued {  // an entry of the window
-    uint16_t index = 0, after = 0;
+  struct Issued {                   // an entry of the window
+    uint16_t index = 0, after = 0;  // of its first unit, and of the unit after its last
     spec::WrOpcode opcode{};
     bool signaled = false, done = false, failed = false;
     spec::WcStatus status{};
@@ -199,6 +201,8 @@ class Qp {
     uint32_t life = 0;  // identifies fetches of an earlier QP with this number
     Ring16 sq, rq;
     spec::QpParams params;
+    // slots: messages that ddp holds. reads: outstanding requests to the peer and to tpt, for which
+    // a fence waits.
     uint8_t win_head = 0, win_count = 0, slots = 0, reads = 0;
     bool issue_stopped = false;  // a WQE has failed
     bool after_key = false;      // the WQE before opens_key(): wait as with a fence
@@ -207,15 +211,16 @@ class Qp {
     spec::QpError error;  // of event kError
     std::optional<spec::QpCmd> command;
     enum class Phase : uint8_t {
-      kSteady,
-      kTermWait,
-      kOrders,
-      kLooking,
-      kDraining,
+      kSteady,    // takes the next event or command
+      kTermWait,  // waits until its Terminate is sent
+      kOrders,    // waits for the acknowledgement of an order
+      kLooking,   // waits for look(), then decides how the close continues
+      kDraining,  // waits for look(), then flushes
       kFlushing
     } phase{};
     // Orders to other units, sent one after the other, each acknowledged; `then` is the next
-    // action.
+    // action: kStarted: rts, and answer the command. kLook: request look(). kLost: report the lost
+    // connection to rdmap. kFlush: drain(), then flush.
     std::array<Order, 6> orders{};
     uint8_t order_count = 0, step = 0;
     enum class Then : uint8_t { kNothing, kStarted, kLook, kLost, kFlush } then{};

@@ -1,3 +1,4 @@
+// The times of qp, and its arbiters: which QP is fetched for, issued and retired next.
 #include "qp/qp_unit.hpp"
 
 #include <algorithm>

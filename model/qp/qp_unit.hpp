@@ -119,6 +119,8 @@ class QpUnit final : private Qp::Out {
   Cycle visit_began_ = kNever;
   uint32_t visit_left_ = 0;   // WQEs of last_issue_ that its visit may still issue
   uint32_t visit_reads_ = 0;  // Reads that the visit may still issue
+  // pushed_, freed_slot_, in_pass_: while a push, a freed slot or a pass is handled, for ready().
+  // last_sent_: the last report that pass() took was a wr_done.
   bool pushed_ = false, freed_slot_ = false, in_pass_ = false, last_sent_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};

@@ -1,3 +1,4 @@
+// Requests, responses and errors. Received segments: rdmap_rx.cpp.
 #include "rdmap/rdmap.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ using spec::WcStatus;
 
 namespace {
 
+/// The error of a request of the peer whose range fails tpt's check.
 Cause source_cause(TptResult r) {
   switch (r) {
     case TptResult::kOk:

@@ -102,11 +102,12 @@ class Rdmap final : public SegmentJudge {
     spec::FlushRequest flush{};
     spec::AtomicRequest atomic{};
     spec::AtomicWriteRequest write{};
-    std::array<uint8_t, 70> head{};  // headers as received
+    std::array<uint8_t, 70> head{};  // as received: DDP header 18, longest request (atomic) 52
     uint16_t ulpdu_length = 0;
     uint64_t watermark = 0;
   };
   struct Qp {
+    // heard: a segment of the peer has come. responding: a response is in ddp or unit atomic.
     bool running = false, failed = false, heard = false, responding = false;
     bool closing = false;  // half_close was received
     /// No response is left to send: qp may send the FIN.

@@ -234,7 +234,8 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
 // RFC 5040 section 5.4. A Terminate with the header of one of our Reads fails that Read with its
 // status. Without a Read Request header it identifies another request by its MSN.
 void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
-  constexpr uint32_t kBody = kUntagged;  // ctrl, length, DDP header, Read Request header
+  // The Terminate's body: ctrl 4, length 2, DDP header (QN at its byte 6, MSN at 10), Read Request.
+  constexpr uint32_t kBody = kUntagged;
   constexpr uint32_t kRequest = kBody + 6 + kUntagged;
   Qp& q = qps_[qpn];
   const auto ctrl = spec::TerminateCtrl::unpack(std::span(s.head).subspan(kBody));
@@ -259,6 +260,7 @@ void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
         continue;
       f.has_wr = true;
       f.slot = o.slot;
+      // RDMAP (layer 0): a remote protection error; version or opcode not accepted; any other.
       if (ctrl.layer == 0 && ctrl.etype == 1) {
         f.status = WcStatus::kRemAccessErr;
       } else if (ctrl.layer == 0 && ctrl.etype == 2 && (ctrl.code == 5 || ctrl.code == 6)) {

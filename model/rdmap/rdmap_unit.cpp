@@ -1,3 +1,4 @@
+// The times of rdmap: see rdmap_unit.hpp.
 #include "rdmap/rdmap_unit.hpp"
 
 #include <algorithm>

@@ -69,6 +69,8 @@ class RdmapUnit final : private Rdmap::Out {
     }
     RdmapUnit& unit;
   };
+  // What an order waits for: nothing; results of our atomics, and requests in tpt; atomics of the
+  // peer as well.
   enum class Waits : uint8_t { kNothing, kResults, kAll };
   bool waits_for(uint16_t qpn, Waits what) const;
   void step_tx();
@@ -87,6 +89,7 @@ class RdmapUnit final : private Rdmap::Out {
   Queue<uint16_t> list_;       // QPs to be served, visible when the response can be sent
   std::vector<Cycle> served_;  // cycles in which the latest requests left the ring of rdmap_read
   uint32_t serving_ = 0;       // index of the oldest of them
+  // free_at_: of the path to ddp. ahead_: see arriving(). waited_: see waited().
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
   bool responder_last_ = false;
   Waits waits_ = Waits::kNothing;  // what the current order waits for in unit atomic

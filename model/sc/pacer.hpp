@@ -57,6 +57,7 @@ class Pacer final : private WakeListener {
     void operator()() const { self->run(); }
   };
   static uint64_t now() { return sc_core::sc_time_stamp().value(); }
+  /// The time up to which the dispatcher may run ahead: nothing else happens before.
   uint64_t horizon() const {
     const uint64_t far = clock_.time_of_cycle(clock_.cycle_at(now()) + kFarthest);
     if (!sc_core::sc_pending_activity()) return far;

@@ -45,7 +45,7 @@ class Meter {
 
  private:
   spec::UnitCount count_;
-  Cycle since_ = kNever;
+  Cycle since_ = kNever;  // blocked since
 };
 
 /// Sink: a queue, or any type with full(), wake_on_credit() and push().

@@ -1,3 +1,4 @@
+// Creates the units of a device and connects them. The edges: edges.cpp.
 #include "top/rnic.hpp"
 
 namespace rnic::model {

@@ -224,6 +224,7 @@ class RnicModule final : public sc_core::sc_module,
   std::unique_ptr<Rnic> rnic_;
   sc_core::sc_event response_;
   std::deque<uint64_t> values_;  // responses to reads, from number taken_ on
+  // MMIO reads: requested, answered, returned to their caller, removed from values_.
   uint64_t asked_ = 0, answered_ = 0, read_ = 0, taken_ = 0;
   bool requesting_ = false;
   std::vector<std::unique_ptr<Transfer>> all_;

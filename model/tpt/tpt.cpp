@@ -1,3 +1,4 @@
+// Entries of the STag table: lookups, commands, invalidations, fast registrations, binds.
 #include "tpt/tpt.hpp"
 
 #include <fmt/format.h>
@@ -168,6 +169,7 @@ bool Tpt::has_drained(uint16_t epoch) const {
   return epoch != epoch_ && (epoch != before || in_flight_[before & 1] == 0);
 }
 
+/// Begins the next epoch if one is due and the previous one has drained.
 void Tpt::turn() {
   release();
   if (!turn_due_ || old_in_flight() != 0) return;

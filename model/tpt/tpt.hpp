@@ -212,8 +212,8 @@ class Tpt final : public Translation {
   // entry was closed in it and no extent of the previous epoch is left, so two counts suffice.
   uint16_t epoch_ = 0;                   // its low bit: the count that extents are in
   std::array<uint64_t, 2> in_flight_{};  // extents issued and not retired, by epoch
-  bool turn_due_ = false;
-  uint32_t closing_ = 0;  // closing regions
+  bool turn_due_ = false;  // an entry was closed in the current epoch, or waits for its end
+  uint32_t closing_ = 0;   // closing regions
   struct Note {
     uint16_t epoch = 0;
     uint32_t stag = 0;

@@ -1,3 +1,4 @@
+// The times of tpt's commands, invalidations, registrations and binds: see tpt_unit.hpp.
 #include "tpt/tpt_unit.hpp"
 
 namespace rnic::model {

@@ -57,7 +57,13 @@ class TptUnit final : private Tpt::Out {
   Cycle update_free_ = 0;      // when tpt_update is idle again
   bool of_peer_last_ = false;  // the last invalidation
   // The oldest registration of `local`: claimed, then its page list is requested. Or a bind.
-  enum class Front : uint8_t { kIdle, kAsks, kClaims, kWaits, kReads };
+  enum class Front : uint8_t {
+    kIdle,
+    kAsks,    // requests tpt_update
+    kClaims,  // tpt_update executes the claim or bind
+    kWaits,   // for accesses in flight: claimable() follows
+    kReads    // requests the page list
+  };
   Front front_ = Front::kIdle;
   Tpt::Registration head_;
   std::optional<Tpt::Binding> bind_;  // instead of head_
