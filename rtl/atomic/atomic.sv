@@ -15,8 +15,9 @@
 //                                                                 +--> atomic_rsp, qn1_retired
 //
 // 1. An item occupies one entry from its atomic_req to its atomic_rsp. There are 64 entries for
-//    requests and 8 for results. Every queue inside has room for every entry. So a stream waits
-//    only for streams outside the unit, and for an arbiter during at most 3 other words.
+//    requests, and entries 64 to 71 for results: bit 6 marks a result. Every queue inside has room
+//    for every entry. So a stream waits only for streams outside the unit, and for an arbiter
+//    during at most 3 other words.
 // 2. A request that waits for the lock is a link of a list in atomic_lock, not an entry of a queue.
 //    So no other item waits for it. A result passes neither lock nor reads.
 // 3. From grant to release at most one request of a bus address is between its read and the
@@ -101,7 +102,7 @@ module atomic (
   );
   assign atomic_dead_ready_o = 1'b1;
 
-  // --- check, translate
+  // --- check, translate. at_entry, at_address: of the item that leaves atomic_xlate.
   logic        answer, answer_epoch, acquire, result, result_refused;
   logic        xlate_end, xlate_end_ready;
   logic [1:0]  xlate_ending;

@@ -24,7 +24,8 @@ module atomic_compute (
   input  logic [6:0]   accept_entry_i,
   input  logic         accept_is_cmp_swap_i,
   input  logic [255:0] accept_operands_i,
-  // from atomic_fetch
+  // from atomic_fetch. is_read: old is the word that was read, status that of the read. refused: a
+  // result whose sink tpt refuses.
   input  logic         valid_i,
   input  logic [6:0]   entry_i,
   input  logic [63:3]  address_i,
@@ -52,7 +53,7 @@ module atomic_compute (
 `endif
   );
 
-  // --- beside the ALU: stages 1 to 3
+  // --- beside the ALU: stages 1 to 3. unread: the read has failed; bad: nothing is stored.
   logic [2:0]  valid_q;
   logic [6:0]  s1_entry_q, s2_entry_q, s3_entry_q;
   logic [63:3] s1_address_q, s2_address_q, s3_address_q;

@@ -74,6 +74,7 @@ module atomic_end (
   localparam int unsigned Items = 72;
 
   // --- one of the ends
+  // ended_locked_q: it holds a lock: a request (bit 6 of its entry is 0) of a source but xlate (3)
   logic       ended, ended_q, ended_locked_q;
   logic [1:0] source, ending, ending_q;
   logic [6:0] entry, entry_q;

@@ -48,7 +48,7 @@ module atomic_entry (
   logic [5:0] fill, next_request;
   logic       accept_request, free_request, free_result, res_room_q;
   logic [2:0] next_res_q;
-  logic [3:0] res_d, res_q;
+  logic [3:0] res_d, res_q;        // results inside; next_res_q: the next entry of the ring
 
   assign accept_request = accept_i && !is_result_i;
   assign free_request   = free_valid_i && !free_entry_i[6];
@@ -77,7 +77,8 @@ module atomic_entry (
   assign room_o  = !filling && (is_result_i ? res_room_q : next_valid);
   assign entry_o = is_result_i ? {4'b1000, next_res_q} : {1'b0, next_request};
 
-  // --- live entries, and their QPs
+  // --- live entries, and their QPs. s1_*: cycle 1 of a `dead`: s1_new_q: its request was accepted
+  // in cycle 0, and found is still the entry before it.
   logic [63:0]    live_q, dead_q;
   logic [QpW-1:0] qpn_mem [64];
   logic [5:0]     found, marked;

@@ -121,7 +121,7 @@ module atomic_fetch (
   assign qn1_rd_req_valid_o = begun_q && !drop_q && !write_q;
   assign qn1_rd_req_o       = {address, 3'd0, 13'd8};
 
-  // --- read responses
+  // --- read responses. asked_*: the oldest read that has not returned.
   logic        asked_valid, asked_ready, asked_room, hdr_valid, hdr_ready, read_ready;
   logic [5:0]  asked_entry;
   logic [6:0]  asked_count;

@@ -52,7 +52,7 @@ module atomic_store (
 );
   localparam int unsigned Items = 72;
 
-  // --- decide
+  // --- decide. passes: the head goes on to `sent`, which has all words and all results.
   logic        head_valid, head_pop, head_store, queue_room, passes;
   logic [6:0]  head_entry;
   logic [1:0]  head_ending;

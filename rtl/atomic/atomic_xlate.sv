@@ -62,6 +62,7 @@ module atomic_xlate (
   iwarp_pkg::qn1_xlate_t xlate;
   logic order_valid, order_pop, order_room;
   logic [6:0] order_entry;
+  // 8 bytes; no invalidation; the last of its group
   assign xlate = {stag_i, tagged_offset_i, 32'd8, pd_i, qpn_i, right_i, 2'b01};
   stream_reg #(.Width(iwarp_pkg::Qn1XlateWidth)) u_xlate (
     .clk_i, .rst_ni, .valid_i, .ready_o, .data_i(xlate),
