@@ -1,7 +1,9 @@
 #!/bin/sh
 # depth.sh [--top MODULE]...   size, logic depth and memories of the units and of the chip, by Yosys
-# depth.sh --check [UNIT...]   are the figures in sizes.txt those of the sources? All units, without the chip, unless named
-# depth.sh --update UNIT...    reads the units (rnic: the chip, 10 minutes) and puts their figures into sizes.txt
+# depth.sh --check [UNIT...]   are the figures in sizes.txt those of the sources? Without UNIT: of
+#                              all units, not of the chip
+# depth.sh --update UNIT...    reads the units (rnic: the chip, 10 minutes) and puts their figures
+#                              into sizes.txt
 #
 # Without --top: every unit of docs/spec/streams.yaml, then the chip (rnic). Memories are borders of
 # the logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path
@@ -13,9 +15,10 @@
 # same length. The cause is among the paths that remain when depth.abc maps for delay only
 # (if -q -F 0 -A 0, without mfs2).
 #
-# Yosys reads the module and those it names, without comments and empty lines. Figures depend on nothing else but Yosys'
-# version and the two scripts; of all these sizes.txt keeps a hash. A unit whose hash is in the table costs --check
-# nothing; each other one is read, two at a time, and is to be put into the table with --update.
+# Yosys reads the module and those it names, without comments and empty lines. Figures depend on
+# these, on Yosys' version and on the two scripts (`script` below, depth.abc), and on nothing else.
+# sizes.txt keeps a hash of all of them. --check reads only units whose hash is not in the table,
+# two at a time. Put their figures into the table with --update.
 usage() { echo "usage: depth.sh [--top MODULE]... | --check [UNIT...] | --update UNIT..." >&2; exit 2; }
 export LC_ALL=C
 mode=; tops=
@@ -61,9 +64,9 @@ no_proof='
   /^`endif/ { depth-- }
   !skip'
 
-# sources MODULE: puts what is read into $work/MODULE.src, the names in order of reading into MODULE.files and the hash into
-# MODULE.hash. A file is named as its module or package, so what a module needs is found by name: in rtl/gen, rtl/lib and
-# its own folder, the chip's in all.
+# sources MODULE: puts what is read into $work/MODULE.src, the names in order of reading into
+# MODULE.files and the hash into MODULE.hash. A file is named as its module or package, so what a
+# module needs is found by name: in rtl/gen, rtl/lib and its own folder; for the chip in all of rtl.
 sources() {
   src=$work/$1.src
   own=$(find rtl -name "$1.sv" ! -path '*formal/*' | head -n 1); own=${own%/*}; [ "$1" = rnic ] && own=rtl
@@ -135,7 +138,8 @@ HEAD
   exit $status
 fi
 
-# The memories of one module, from the dumped cells: id, words, width, read ports (synchronous), write ports.
+# The memories of one module, from the dumped cells: id, words, width, read ports, those of them
+# that are synchronous, write ports.
 memories() {
   awk '
     function value(text,   n, i) {   # 32 (decimal) or 4%b0101 as RTLIL writes it

@@ -1,14 +1,17 @@
 #!/bin/sh
-# lint.sh [--quick] [path...]: are the sources of rtl/ in the language that both tools read? All of them, or those below
-# the given folders or files (relative to rtl/, such as mpa or lib/crc32c.sv).
+# lint.sh [--quick] [path...]: are the sources of rtl/ in the language that both tools read? All of
+# them, or those below the given folders or files (relative to rtl/, such as mpa or lib/crc32c.sv).
 #
 #   1  forms of banned.txt, outside comments; and a package that uses another
 #   2  Verilator -Wall with every module as its own top, in the default and in the minimum build
 #   3  Yosys reads every file, warnings are errors
-#   4  Verilator -Wall of the whole chip with every size at its smallest, and at its largest (docs/spec/sizes.yaml)
-#   5  Verilator -Wall of the whole chip in the build `stall`, whose cells (rtl/stall) no other tool reads
+#   4  Verilator -Wall of the whole chip with every size at its smallest, and at its largest
+#      (docs/spec/sizes.yaml)
+#   5  Verilator -Wall of the whole chip in the build `stall`, whose cells (rtl/stall) no other tool
+#      reads
 #
-# --quick leaves out the minimum build. Prints the first lines of each failure; exit status 0 when all is clean.
+# --quick leaves out the minimum build. Prints the first lines of each failure; exit status 0 when
+# all is clean.
 quick=
 case $1 in
   -h | --help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
@@ -24,7 +27,7 @@ find "$@" -name '*.sv' ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' 
 grep -v '^gen/.*_pkg\.sv$' "$work/all" >"$work/own"
 status=0
 
-# 1: one file without comments and strings a time, so that line numbers stay.
+# 1: one file at a time, without the contents of comments and strings; so line numbers stay.
 find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' ! -path '*stall/*' | sed 's|^\./||' | sort | while read -r file; do
   sed -e 's|//.*||' -e 's|"[^"]*"|""|g' "$file" >"$work/bare"
   grep -v '^#' lint/banned.txt | while IFS='	' read -r pattern why; do
@@ -40,8 +43,8 @@ find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' ! -path '*stall/
 done >"$work/banned"
 if [ -s "$work/banned" ]; then status=1; head -n 60 "$work/banned"; fi
 
-# 2 and 3, two at a time, from the top of the repository. A file's name is its module's. Yosys's remark that it keeps an
-# array in registers is no failure: it does what the array says.
+# 2 and 3, two at a time, from the top of the repository. A file's name is its module's. Yosys's
+# warning that it keeps an array in registers is no failure: it does what the array says.
 cat >"$work/one" <<'EOF'
 cd ..
 file=rtl/$1; out=$2/$(echo "$1" | tr / _); top=$(basename "$1" .sv)
