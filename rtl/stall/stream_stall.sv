@@ -36,6 +36,8 @@ module stream_stall #(
     id = rnic_stall_pkg::instances;
   end
 
+  // 8 bits of a hash of both. 0x9e3779b9 is 2^32 divided by the golden ratio: it spreads successive
+  // numbers. The rest is a usual mixing step.
   function automatic logic [7:0] draw(input logic [31:0] word, input int unsigned number);
     logic [31:0] x;
     x    = word ^ (number * 32'h9e3779b9);
@@ -47,6 +49,7 @@ module stream_stall #(
     rate_of = rate == 8'd0 || mood < 8'd32 ? 8'd0 : mood < 8'd64 ? Often : rate;
   endfunction
 
+  // kept_q: by rule 1 or 2 the stream must not be blocked in this cycle.
   logic [31:0] mood_q;
   logic [7:0]  rate_q;
   logic        hold_q, kept_q, hold;
