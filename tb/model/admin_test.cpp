@@ -14,7 +14,7 @@ using spec::WrOpcode;
 
 TEST(Registers, Walk) {
   Bench b;
-  EXPECT_EQ(b.a.read(spec::kMagicOffset, 4), 0x43494e4dU);
+  EXPECT_EQ(b.a.read(spec::kMagicOffset, 4), 0x43494e4dU);  // "MNIC"
   EXPECT_EQ(b.a.read(spec::kVersionOffset, 4), 0x00010000U);
   EXPECT_EQ(b.a.read(spec::kMagicOffset, 8), 0x0001000043494e4dU);
   EXPECT_EQ(b.a.read(spec::kCapNumQpsOffset, 4), 1024U);
@@ -177,6 +177,7 @@ TEST(Reset, ForgetsEverything) {
   EXPECT_EQ(b.a.read(spec::kDevCtrlOffset, 4), 0U);
 }
 
+// The CRCs of RFC 3720 B.4, and that of the digits 1 to 9.
 TEST(Crc32c, BothFormsAndTheCheckValues) {
   const auto of = [](const Bytes& x) { return model::crc32c(x); };
   EXPECT_EQ(of({'1', '2', '3', '4', '5', '6', '7', '8', '9'}), 0xE3069283U);

@@ -12,7 +12,7 @@ using spec::WcOpcode;
 using spec::WcStatus;
 using spec::WrOpcode;
 
-constexpr uint16_t kRights = 7 | spec::kAccessRemoteAtomic;
+constexpr uint16_t kRights = 7 | spec::kAccessRemoteAtomic;  // 7: see Side::reg
 constexpr uint32_t kGoldenStag = 0x11223344;
 
 // requirements.md section 12.

@@ -11,7 +11,7 @@ using spec::AdminOpcode;
 using spec::AdminStatus;
 
 namespace {
-constexpr uint32_t kAdminLog = 4, kEqLog = 6;
+constexpr uint32_t kAdminLog = 4, kEqLog = 6;  // log2 of the entries of these rings
 constexpr uint32_t kPage = 4096;
 constexpr uint32_t offset_of(spec::DoorbellKind kind) { return 8 * static_cast<uint32_t>(kind); }
 }  // namespace

@@ -123,9 +123,9 @@ struct QpHandle {
 };
 struct QpSetup {
   uint16_t pd = 0, ird = 8, ord = 8;
-  bool crc = true, markers = false, hold = false;
-  bool persist = false;     // Flush, atomics, Atomic Write
-  bool privileged = false;  // may register memory
+  bool crc = true, markers = false, hold = false;  // hold: hold_tx of the passive side
+  bool persist = false;                            // Flush, atomics, Atomic Write
+  bool privileged = false;                         // may register memory
   uint8_t log_sq = 6, log_rq = 6, log_cq = 8;
   uint16_t reply_bytes = 0;  // streaming bytes that the passive side's modify sends
   std::optional<uint16_t> srq = {};
@@ -138,6 +138,8 @@ struct LlpEnd {
     bool fin = false;
   };
   uint16_t peer = 0;  // its number on the peer
+  // rdma: in RDMA mode. local_fin: this side's FIN is sent; peer_fin: the peer's has come. dead:
+  // aborted or reset.
   bool rdma = false, local_fin = false, peer_fin = false, dead = false;
   uint32_t limit = 0;      // credit given to this side
   std::deque<Item> inbox;  // in flight to the device
@@ -176,6 +178,7 @@ class Side : public model::Surroundings {
   void start();  // registers, one PD, one EQ
 
   // Objects.
+  /// Registers new memory. Rights 7: local write, remote write, remote read (access_flag).
   Mr reg(uint64_t length, uint16_t rights = 7, uint16_t pd = 0);
   /// Registers existing memory, from a page boundary. Byte 0 has TO first_to + at.
   Mr reg_at(uint64_t at, uint64_t length, uint16_t rights, uint16_t pd = 0,

@@ -37,6 +37,7 @@ class CloseTest : public testing::Test {
   Mr am, bm;
 };
 
+/// Credit for two segments of 1460 bytes, besides the reserve for a Terminate.
 Options narrow() {
   Options o;
   o.window = 4000;

@@ -168,6 +168,7 @@ TEST(RnicModule, WriteInATlmPlatform) {
     cpu_b.rts();
     cpu_a.rts();
     std::span<uint8_t> sq = std::span(memory_a.bytes).subspan(0x6000, 64);
+    // A Write (opcode 0), signaled (flag 2).
     spec::SqWqe{.opcode = 0,
                 .flags = 2,
                 .units = 1,

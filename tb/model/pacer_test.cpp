@@ -38,6 +38,7 @@ class Scribe final : public Side {
   }
 };
 
+/// Runs a fixed mix of requests on clock C, and returns all outputs of both devices.
 template <class C>
 std::vector<std::string> scenario() {
   Options o;

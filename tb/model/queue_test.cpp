@@ -184,6 +184,8 @@ TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   const auto dropped = [&] { return b.a.read(spec::kDoorbellsDroppedOffset, 8); };
   uint64_t expected = 0;
   const auto check = [&](const char* what) { EXPECT_EQ(dropped(), ++expected) << what; };
+  // Offsets in a doorbell page: 0 SQ, 8 RQ, 0x10 CQ, 0x100 and 0x140 the halves of a push.
+  // The value is the index in the upper half, and the number of the QP or CQ.
   b.a.write64(2, 0, uint64_t{1} << 32 | 77);
   check("no such QP");
   b.a.write64(2, 4096, uint64_t{1} << 32 | p.a.qpn);

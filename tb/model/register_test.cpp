@@ -1,4 +1,4 @@
-// Fast registration: a WQE opens an STag that create_mr keeps (decision 13).
+// Fast registration: a WQE opens an STag that create_mr keeps (decision 14).
 #include <functional>
 
 #include "bench.hpp"
@@ -13,7 +13,7 @@ using spec::WcStatus;
 using spec::WrOpcode;
 
 constexpr uint16_t kRights = 7 | spec::kAccessRemoteInvalidate;
-constexpr uint64_t kTo = 0x7000'0000;
+constexpr uint64_t kTo = 0x7000'0000;  // TO of the first byte of a registered region
 
 QpSetup privileged() {
   QpSetup s;

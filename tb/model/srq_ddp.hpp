@@ -119,8 +119,9 @@ class SrqDdpTest : public testing::Test,
   Items log;
   std::deque<spec::RqTakeRsp> takes;
   std::map<uint16_t, uint32_t> msn;
-  std::map<uint16_t, bool> failed;  // rdmap refuses all its segments
-  uint32_t places = 0, invalidations = 0;
+  std::map<uint16_t, bool> failed;         // rdmap refuses all its segments
+  uint32_t places = 0, invalidations = 0;  // that are not done yet
+  // refuses: rdmap refuses the present segment. instant: each segment is placed at once.
   bool refuses = false, instant = true;
   Ddp ddp{spec::Sizes{}, *this, *this, *this};
 

@@ -33,8 +33,8 @@ struct SrqRandom : SrqTest {
       uint32_t at = 0, n = 0;
     };
     std::vector<std::deque<Sent>> sent(p.size());
-    std::vector<bool> over(p.size());
-    std::map<uint16_t, size_t> open;  // tag -> order, posted and not completed
+    std::vector<bool> over(p.size());  // the QP has been sent to error
+    std::map<uint16_t, size_t> open;   // tag -> order, posted and not completed
     const auto collect = [&] {
       for (size_t i = 0; i < p.size(); ++i) {
         while (const auto e = b.b.poll(p[i].b.cqn)) {
@@ -130,6 +130,7 @@ struct SrqMix : SrqQpTest {
       uint16_t limit = 0, own = 0;
     };
     base::Rng rng(seed);
+    // QPs 1 and 3 take from kSrq, 2 and 4 from `other`, 5 from its own queue.
     const uint16_t other = 6, users[] = {1, 2, 3, 4, 5};
     EXPECT_EQ(create_srq(kSrq, 5), AdminStatus::kOk);
     EXPECT_EQ(create_srq(other, 2), AdminStatus::kOk);
@@ -228,9 +229,9 @@ TEST_F(SrqDdpTest, RandomMix) {
   uint32_t flushed = 0, ended = 0, stops = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     base::Rng rng(seed);
-    std::map<uint16_t, std::deque<uint16_t>> owed;
+    std::map<uint16_t, std::deque<uint16_t>> owed;  // by QP: tags that ddp has to report
     struct Peer {
-      uint32_t mo = 0;
+      uint32_t mo = 0;  // where the next segment of its message begins
       bool stopping = false, stopped = false;
     };
     std::map<uint16_t, Peer> peers;

@@ -58,6 +58,7 @@ class StateTest : public testing::Test {
   void read(uint32_t stag, uint64_t to) {
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, to, stag), {sge(am, 0, 64)});
   }
+  /// The QP has ended and its connection is in state `expected`: both can be removed.
   void gone(Side& s, uint16_t qpn, uint16_t conn, spec::ConnState expected) {
     const auto q = s.query(qpn);
     EXPECT_EQ(q.state, QpState::kError);
@@ -219,6 +220,7 @@ TEST(Malformed, EachEndsItsWqe) {
     };
   };
   const std::vector<Case> cases = {
+      // opcode 4: RDMA Read
       {"opcode", with([](auto& w) { w.opcode = 7; })},
       {"opcode beyond", with([](auto& w) { w.opcode = 200; })},
       {"flags", with([](auto& w) { w.flags |= 0x10; })},
@@ -322,8 +324,10 @@ TEST(ReadPartly, TerminateShowsTheRest) {
   ASSERT_EQ(b.b.sent.size(), before + 1);
   const Bytes& t = b.b.sent.back();
   ASSERT_EQ(t.size(), 76U);
+  // Before it: FPDU length, DDP header, control and length of the Terminate, and the DDP header
+  // of the Read.
   const auto body = spec::ReadRequest::unpack(std::span(t).subspan(2 + 18 + 6 + 18));
-  const uint32_t n = 2 * (1454 - 14);
+  const uint32_t n = 2 * (1454 - 14);  // two segments: MULPDU less the tagged header
   EXPECT_EQ(body.sink_to, sink.address + 16 + n);
   EXPECT_EQ(body.read_size, 20000 - n);
   EXPECT_EQ(body.source_to, source.address + n);

@@ -19,6 +19,8 @@ class WindowTest : public testing::Test {
   using WcStatus = spec::WcStatus;
   using WrOpcode = spec::WrOpcode;
 
+  // Tests write rights as numbers: 0x1 local write, 0x2 remote write, 0x4 remote read, 0x8 remote
+  // atomic, 0x10 bind, 0x100 and 0x200 flush (visible, persistent), 0x400 remote invalidate.
   static constexpr uint64_t kTo = 0x7000'0000;  // of a window's first byte
   static constexpr uint16_t kAll = 7 | spec::kAccessRemoteAtomic | spec::kAccessMwBind |
                                    spec::kAccessFlushGlobal | spec::kAccessFlushPersistent;

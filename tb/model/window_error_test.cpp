@@ -38,7 +38,7 @@ struct RefusedBindTest : WindowTest {
     const Region closed = region(1), foreign = region(1, kAll, {.pd = 1});
     closed_by_us(closed.stag);
     const Region of_other_qp = region(1, kAll, {.qpn = 500, .bound = 1});
-    const Region high = region(1, kAll, {.base_to = 0 - uint64_t{4096}});
+    const Region high = region(1, kAll, {.base_to = 0 - uint64_t{4096}});  // ends at TO 2^64
     const uint32_t other = window(1);
     const Region whole = region(1);
     good(bind(other, part(whole, 0, 4096, kRw)));
