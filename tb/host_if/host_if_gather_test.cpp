@@ -20,6 +20,8 @@ namespace {
 
 using namespace rnic;  // NOLINT: a test
 
+// The parameters of three builds (CMakeLists.txt): tags and words of the client, and the first of
+// each in the buffer that all clients share.
 struct Payload {  // the payload client of host_if_rd
   using V = VHostIfGather;
   static constexpr unsigned kTags = 74, kTagBase = 50, kWords = 1024, kWordBase = 0;
@@ -58,6 +60,8 @@ class HostIfGatherTest : public testing::Test {
     uint64_t freed = 0;            // words
     [[nodiscard]] uint64_t words() const { return (length + 63) / 64; }
   };
+  /// The part of an extent that one read covers. A chunk that is not `real` has no read: its check
+  /// failed or DMA is off. Such a chunk is `done` at once, a real one when its read has ended.
   struct Chunk {
     uint64_t packet = 0, address = 0;
     uint32_t length = 0;
@@ -72,6 +76,8 @@ class HostIfGatherTest : public testing::Test {
   Dut dut;
   base::Rng rng = tb::test_rng("packets");
   tb::Pace pace;
+  // off_at_times: DMA is switched off now and then. at_once: reads end, in order, and words are
+  // freed without a delay. hold_percent: share of the ends after which the tag is held.
   bool running = false, off_at_times = true, at_once = false;
   unsigned mrrs = 0, error_percent = 2, hold_percent = 0;
   std::vector<bool> held = std::vector<bool>(B::kTags);  // tags that must not be used
@@ -79,6 +85,8 @@ class HostIfGatherTest : public testing::Test {
   std::vector<Packet> packets;
   std::vector<Chunk> chunks;  // in the order of their tags
   std::vector<uint8_t> ring = std::vector<uint8_t>(kBytes);
+  // Packets: given to the unit; whose extents were all accepted; open now (0 or 1); reported whole;
+  // whose words were all freed. extent: the next one of the open packet.
   uint64_t given = 0, opened = 0, opening = 0, wholes = 0, releasing = 0, extent = 0;
   uint64_t allocated = 0, freed = 0;           // words
   uint64_t issued = 0, retired = 0, back = 0;  // issued: chunks walked; all before back are done

@@ -94,7 +94,7 @@ struct HostIfModelDut : PacedDut {
     for (unsigned i = 0; i < bad_doorbells_; i++) host_->bar.dropped();
     mmio();
     if (qp_purge.offers()) host_->bar.purge(qp_purge.pop().qpn);
-    if (now() % 512 == 0) host_->bar.tick();
+    if (now() % 512 == 0) host_->bar.tick();  // ages the halves of pushes
     take_writes();
     write();
     take_reads();

@@ -63,6 +63,7 @@ class HostIfQn1Test : public testing::Test {
   // --- words, concurrent with places
   std::deque<spec::WordWr> words;  // put, not yet on PCIe
   std::deque<size_t> places;       // likewise: sizes in bytes
+  // Words and place packets sent on PCIe; their word_done and place_done; words accepted before.
   uint64_t left = 0, placed = 0, word_reports = 0, place_reports = 0, base = 0;
   bool inside = false;  // within a place packet
 

@@ -35,7 +35,7 @@ class HostIfRealignTest : public testing::Test {
   bool running = false, chunk_shown = false;
   std::array<bool, 4> word_shown{};
   std::deque<Chunk> chunks;
-  std::array<std::deque<Word>, 4> words;
+  std::array<std::deque<Word>, 4> words;  // of place, cq, admin and word_wr
   std::deque<Beat> want;
   uint16_t side = 0;
   int last_client = -1;

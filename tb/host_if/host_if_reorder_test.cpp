@@ -27,7 +27,9 @@ struct Minimum {  // shorter rings than in the minimum build, which wrap often
   static constexpr unsigned kTags = 8, kPayload = 128, kSmall = 16;
 };
 
-constexpr uint64_t kEndLatency = 3, kSureLatency = 4;  // the header: 4 cycles to the buffer
+// Cycles from a beat until end_valid_o is sampled, and until a read of the buffer that is requested
+// returns its bytes. The header of host_if_reorder counts both as 4.
+constexpr uint64_t kEndLatency = 3, kSureLatency = 4;
 
 template <class B>
 class HostIfReorderTest : public testing::Test {
@@ -64,10 +66,10 @@ class HostIfReorderTest : public testing::Test {
   std::shared_ptr<Read> piece;                     // the read whose piece is being sent
   uint32_t piece_left = 0;
   std::deque<End> ends;
-  std::vector<int> mem;        // -1: unknown
+  std::vector<int> mem;        // the reference: each byte of the buffer. -1: unknown
   std::vector<uint64_t> sure;  // first cycle in which a read of the byte returns it
   int64_t asked = -1;          // word requested at the read port
-  std::array<int, 64> want{};
+  std::array<int, 64> want{};  // its bytes. -1: not checked
   uint64_t reads_checked = 0, ended_reads = 0, last_beat = 0;
   unsigned last_tag = 0;
   std::set<unsigned> failed_tags, lanes;
@@ -242,8 +244,8 @@ class HostIfReorderTest : public testing::Test {
   } counted, expected;
   uint32_t timeout = 0;
   unsigned never_percent = 0, wrong_percent = 0, most_live = B::kTags;
-  std::map<unsigned, uint64_t> ended_at;
-  std::map<unsigned, uint64_t> freed;  // tags that were held, and when they were freed
+  std::map<unsigned, uint64_t> ended_at;  // by tag: the cycle of its latest end
+  std::map<unsigned, uint64_t> freed;     // tags that were held, and when they were freed
 
   /// gather reuses a tag some cycles after its end; a stray piece has begun by then.
   bool awaits_stray(unsigned tag) const {
@@ -496,6 +498,7 @@ class HostIfReorderTest : public testing::Test {
     }
     met("read of a word with bytes on the way", moving);
   }
+  // The word that read() requests in this cycle, and its bytes: asked and want of the next cycle.
   int64_t asking = -1;
   std::array<int, 64> asking_want{};
   bool sure_now(const Read& r) {

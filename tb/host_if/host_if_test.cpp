@@ -67,6 +67,7 @@ class HostIfTest : public testing::Test {
   static uint64_t bell(uint32_t object, uint8_t flags, uint32_t index) {
     return object | uint64_t{flags} << 24 | uint64_t{index} << 32;
   }
+  /// A WQE as a push sends it. `ring`: its doorbell.
   Bytes wqe(unsigned units, uint64_t ring) {
     Bytes b(128);
     rng.fill(b);
@@ -160,12 +161,15 @@ class HostIfTest : public testing::Test {
   };
   std::deque<Run> wants[3];       // place, cq, admin
   bool message_is_older = false;  // older than the waiting entries: it may pass them
+  // done: packets of each client whose TLPs are all sent. progress: bytes sent of the packet that
+  // `inside`, a client, is sending.
   size_t done[3] = {}, progress = 0;
   unsigned write_epochs[2] = {};
   std::optional<unsigned> inside;
 
   void watch_writes() {
     root.on_tlp([this](const Tlp& t) {
+      // The tap: 4 place, 5 cq, 6 MSI-X, 7 admin. Messages are in the queue of cq.
       const unsigned c = t.client == 4 ? 0 : t.client == 7 ? 2 : 1;
       if (inside) {
         ASSERT_EQ(c, *inside) << "packets interleave";
@@ -281,7 +285,7 @@ TYPED_TEST_SUITE(HostIfRtlTest, RtlDuts);
 TYPED_TEST(HostIfTest, Registers) {
   this->start({0, 30});
   auto& d = this->dut;
-  EXPECT_EQ(this->read(spec::kMagicOffset), 0x43494e4dU);
+  EXPECT_EQ(this->read(spec::kMagicOffset), 0x43494e4dU);  // "MNIC"
   EXPECT_EQ(this->read(spec::kMagicOffset, 8), 0x0001'0000'4349'4e4dU);
   EXPECT_EQ(this->read(spec::kVersionOffset), 0x10000U);
   EXPECT_EQ(this->read(spec::kDevStatusOffset), 0U);
@@ -403,6 +407,8 @@ TYPED_TEST(HostIfTest, Doorbells) {
       std::copy_n(data.begin(), 64 * units, want.data.begin());
       EXPECT_EQ(got, want) << got.describe() << "\n" << want.describe();
     };
+    // Offsets in the page: 0 SQ, 8 RQ, 0x10 CQ, 0x18 CQ armed (flag 1: for solicited completions
+    // only), 0x100 and 0x140 the halves of a push.
     this->write(at + 0x00, this->bell(3, 0xff, 0x10007), 8, 2);
     this->write(at + 0x08, this->bell(0xfffe, 0, 8), 8, 2);
     this->write(at + 0x10, this->bell(5, 1, 9), 8, 2);
@@ -451,7 +457,8 @@ TYPED_TEST(HostIfTest, Doorbells) {
     this->push(at + 0x100, two);
     expect_qp(K::kSq, 5, 30);
     EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 0U);
-    // Malformed requests, one by one.
+    // Malformed requests, one by one. After 1100 cycles, more than two ticks of host_if's clock for
+    // halves, a half without its other half has expired.
     unsigned bad = 0;
     auto drop = [&] { bad++; };
     drop(), this->push(at + 0x140, second(two)), d.cycles(1100);        // second half only
