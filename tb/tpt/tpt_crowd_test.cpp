@@ -39,7 +39,7 @@ using spec::TptResult;
 
 constexpr uint64_t kKey = 0x99aabbccddeeff01;
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
-constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;
+constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;  // what a window grants to the peer
 
 /// A binding of an STag. It is possible from `posted` to `closed`, and certain from `opened` to
 /// `closing`.
@@ -59,7 +59,7 @@ struct Access {
   Extents extents{};                // received so far
   bool ended = false;               // all extents received
   std::vector<uint64_t> retired{};  // cycles
-  unsigned held = 0;
+  unsigned held = 0;                // extents received, not retired
 };
 
 template <class D>
@@ -67,6 +67,8 @@ class Crowd {
  public:
   Crowd(D& dut, base::Rng rng) : d_(dut), rng_(rng), w_(dut, kKey, rng), h_(dut, w_) {}
 
+  // Binds done and refused; windows invalidated; regions not closed because they have windows;
+  // accesses that were granted and that failed.
   unsigned binds = 0, refusals = 0, closes = 0, in_use = 0, oks = 0, fails = 0;
 
   void run(unsigned changes) {
@@ -208,6 +210,7 @@ class Crowd {
     a.ended = e.last != 0;
     a.held++;
     const uint64_t at = now_ + rng_.below(patience_);
+    // An extent's name: the serial number of its access, then its index in 8 bits.
     held_.emplace(at, std::pair{a.client, a.extents.size() - 1 + (serial(a) << 8)});
   }
   uint64_t serial(const Access& a) {
@@ -242,7 +245,8 @@ class Crowd {
       }
     }
   }
-  /// Checks the result against the versions that were possible during the access.
+  /// Checks the result against the versions that were possible during the access. An STag without
+  /// one that was certain for all that time may also be not found.
   void judge(const Access& a) {
     const uint64_t last = a.retired.empty() ? 0 : a.retired.back();
     bool surely = false, late = false;
@@ -286,7 +290,7 @@ class Crowd {
   void bind(OfWindow& w, OfRegion& r) {
     if (w.is_taken || r.is_taken || (w.open != nullptr && w.region->is_taken) || own_.size() > 8)
       return;
-    const bool unbinds = w.mw.type == 1 && rng_.percent(15);
+    const bool unbinds = w.mw.type == 1 && rng_.percent(15);  // a bind of length 0
     BindOperands o;
     if (!unbinds) {
       const uint64_t at = rng_.below(r.r.length);
@@ -499,13 +503,15 @@ class Crowd {
   std::array<OfWindow, 5> windows_;
   std::array<std::deque<Access>, kClients> asked_;
   std::array<uint64_t, kClients> first_{};  // serial number of asked_[].front()
-  std::deque<spec::Extent> early_;
+  std::deque<spec::Extent> early_;          // of rx, before the response of their access
   std::multimap<uint64_t, std::pair<Client, uint64_t>> held_;  // extents, by retirement cycle
+  // Checks of the reports that are outstanding: of our send queue by WQE, of the peer in order.
   std::map<uint8_t, std::function<void(const SqLocalDone&)>> own_;
   std::deque<std::function<void(const spec::Invalidated&)>> of_peer_;
   uint64_t now_ = 1, pages_ = 0;
   uint8_t wqe_ = 0;
   unsigned patience_ = 30;  // maximum number of cycles that an extent is held
+  // command_: a destroy_mr has no response yet. accesses_: step() sends accesses.
   bool command_ = false, accesses_ = true;
 };
 

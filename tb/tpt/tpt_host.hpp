@@ -22,7 +22,7 @@ namespace rnic::tb {
 inline constexpr uint16_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8;
 inline constexpr uint16_t kAll = kLocalWrite | kRemoteWrite | kRemoteRead;
 
-/// A slot kept for fast registrations.
+/// A slot kept for fast registrations, with 2^room entries of the page list from `pbl` on.
 struct Kept {
   uint32_t slot = 0, upper = 0, pbl = 0, stag = 0;  // stag: the last one, with its low 8 bits
   unsigned room = 0;
@@ -44,7 +44,7 @@ class Host {
 
   std::map<uint64_t, std::vector<uint64_t>> lists;  // by address
   std::map<uint64_t, spec::RdStatus> fails;         // failing reads, by address
-  bool answers = true;
+  bool answers = true;                              // step() responds to reads of lists
 
   Kept keep(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key = 0x11, uint16_t pd = 7) {
     const uint32_t stag = w_.next_stag(slot, key);
@@ -76,7 +76,7 @@ class Host {
     for (unsigned i = 0; i < pages; ++i) r.pages.push_back(rng.next() >> log_page << log_page);
     return r;
   }
-  /// Puts the list of a region into memory.
+  /// Puts the list of a region into memory, at an address of its own.
   uint64_t list_of(const Region& r) {
     const uint64_t at = next_list_;
     next_list_ += 0x10000000;
@@ -91,6 +91,7 @@ class Host {
             .rights = r.rights,
             .log_page = static_cast<uint8_t>(r.log_page)};
   }
+  // In these requests `wqe`, or 9, is the WQE's slot, which the report returns.
   void post(uint32_t stag, const Region& r, const spec::RegOperands& o, uint16_t qpn, uint8_t wqe) {
     spec::SqLocal item{
         .qpn = qpn, .slot = wqe, .stag = stag, .is_reg = 1, .pd = r.pd, .base = r.base};
@@ -185,6 +186,7 @@ class Host {
     EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
     w_.closed(k.stag);
   }
+  /// destroy_mr ignores the key of a kept slot or a window. Runs the host until it has ended.
   spec::AdminStatus destroy(const Kept& k, uint8_t any_key) {
     w_.destroy_begin(k.upper << 8 | any_key);
     for (unsigned i = 0; i < 1000; ++i) {
@@ -223,7 +225,7 @@ class Host {
     }
     d_.advance();
   }
-  std::deque<spec::RegRdReq> reads;
+  std::deque<spec::RegRdReq> reads;  // of lists, without a response
 
  private:
   void serve(const spec::RegRdReq& r) {

@@ -207,12 +207,12 @@ TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
   });
 }
 
-/// A registration that waits for its list has claimed its entry. Meanwhile tpt requests the lists
-/// of three more registrations.
+/// A registration that waits for its list has claimed its entry. tpt requests the lists of eight
+/// registrations (Jobs of tpt_register), and no more until the first of them has ended.
 TYPED_TEST(TptRegister, ClaimedIsNotFree) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
-    constexpr uint32_t kJobs = 8, kAll = kJobs + 2;  // lists that are read at a time
+    constexpr uint32_t kJobs = 8, kAll = kJobs + 2;  // lists read at a time; all registrations
     const auto qpn = [](uint32_t i) { return static_cast<uint16_t>(i % 8); };
     std::vector<Kept> kept;
     std::vector<Region> regions;

@@ -295,6 +295,7 @@ TYPED_TEST(TptTest, BoundStagsAndInvalidations) {
 TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
+    // Extents of: 0 tx, 1 rx that are written, 2 rx that are dropped, 3 qn1.
     for (int kind = 0; kind < 4; kind++) {
       const uint32_t a = w.create(1, this->plain());
       const uint32_t b = w.create(2, this->plain(32));
@@ -694,7 +695,8 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
       uint32_t a = w.create(1, this->plain());
       uint32_t b = w.create(2, this->plain(32));
       const Region r = w.region(a);
-      // One kind of extent at a time delays the response.
+      // One kind of extent at a time delays the response: 0 tx, 1 rx that are written, 2 rx that
+      // are dropped, 3 qn1.
       for (int kind = 0; kind < 4; kind++) {
         if (kind == 0) w.ask_tx({r.item(a, 0, 5000)});
         if (kind == 1 || kind == 2) w.ask_rx({r.item(a, 0, 5000)});
@@ -951,6 +953,7 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
     auto& d = this->dut;
     auto& rng = w.rng();
     auto other = this->plain(32);
+    // The top byte of an extent's address identifies its region: 0xbb is b, 0xaa is a.
     other.pages.assign(other.page_count(), 0xbb00'0000'0000'0000);
     const uint32_t b = w.create(5, other);
     bool polled = false;
@@ -1117,13 +1120,14 @@ TYPED_TEST(TptRtlTest, Commits) {
       w.query(stag);
       d.settle();
       const auto changes = d.tpt_change.take_all();
-      EXPECT_EQ(changes.size(), 4U);
+      EXPECT_EQ(changes.size(), 4U);  // create, slot_used, the refused create, query
       for (const auto& c : changes) EXPECT_EQ(c.slot, slot);
 
       // Lookups around a destroy_mr. The taps give its position among them.
       const Region r = w.region(stag);
       d.tpt_check.take_all();
       const uint64_t when = w.rng().below(40);
+      // By client (commits.yaml): 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1. 4 is tpt_update: no commit.
       std::vector<bool> passed[6], waits;
       bool closed = false;
       w.statuses.clear();

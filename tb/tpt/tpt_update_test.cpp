@@ -69,8 +69,8 @@ class Around final : public Port {
     return false;
   }
   std::map<uint32_t, uint32_t> slot_of;  // by STag
-  unsigned frees = 0, invalidated = 0;
-  unsigned answer_after = 0;  // maximum number of cycles from found to rsp
+  unsigned frees = 0, invalidated = 0;   // entries cleared; invalidations reported
+  unsigned answer_after = 0;             // maximum number of cycles from found to rsp
 
   void drive() override {
     auto& t = dut_.top();
@@ -86,6 +86,7 @@ class Around final : public Port {
     t.ended_epoch_i = 0;
     t.issued_i = 0;
     t.issued_epoch_i = 0;
+    // Lanes of ended_i: walked and dropped, of each of three walks. Of retired_i: the four streams.
     for (unsigned lane = 0; lane < 6; lane++) {
       const auto job = std::find_if(
           jobs_.begin(), jobs_.end() - (look_ ? 1 : 0),
@@ -163,7 +164,7 @@ class Around final : public Port {
     if (t.we_o == 0 || t.ready_o == 0) return;
     Entry now{};
     std::memcpy(now.data(), &t.wdata_o, sizeof now);
-    if (now == Entry{}) {
+    if (now == Entry{}) {  // the slot is free
       frees++;
       EXPECT_FALSE(any_open(t.waddr_o))
           << "slot " << +t.waddr_o << " is freed while in use, cycle " << dut_.now();

@@ -32,6 +32,7 @@ class TptWalkTest : public testing::Test {
   struct Dut : tb::RtlDut<typename B::V> {
     tb::StreamOut<spec::Extent> out = RNIC_OUT(*this, out, spec::Extent);
   };
+  /// A piece to be walked, as its lookup returns it. due: the cycle of its response.
   struct Job {
     bool last = false;
     spec::TptResult result{};
@@ -41,6 +42,7 @@ class TptWalkTest : public testing::Test {
     uint64_t group = 0;
     uint64_t due = 0;
   };
+  /// The gate's answer for a group, and when it comes.
   struct Go {
     bool ok;
     uint64_t due;
@@ -61,6 +63,8 @@ class TptWalkTest : public testing::Test {
   std::map<uint64_t, bool> group_ok;
   std::vector<Want> want;
   std::deque<uint8_t> want_walked, want_dropped;
+  // Groups given and answered by the gate; extents received and counted (extent_o); jobs requested,
+  // and walked or dropped.
   uint64_t groups = 0, gone = 0, taken = 0, issued = 0, asks = 0, ended = 0;
   int64_t page_asked = -1;
   tb::Tally met{"piece of 1",
@@ -387,7 +391,8 @@ TYPED_TEST(TptWalkTest, RoomForSoManyJobs) {
   this->finish();
 }
 
-// The header: one extent per cycle when granted each cycle, within a piece and from piece to piece.
+// As tpt_walk's header says: one extent per cycle when the page list is granted each cycle, within
+// a piece and from piece to piece.
 TYPED_TEST(TptWalkTest, AnExtentACycle) {
   this->start({});
   for (int i = 0; i < 100; i++) {

@@ -29,6 +29,7 @@ using spec::TptResult;
 
 constexpr uint16_t kMwBind = spec::kAccessMwBind, kInv = spec::kAccessRemoteInvalidate;
 constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;
+// The reports of h.bind() and h.reg(), whose requests are WQE 9 of QP 5.
 constexpr SqLocalDone kRefused{.qpn = 5, .slot = 9, .result = TptResult::kBind};
 constexpr SqLocalDone kBound{.qpn = 5, .slot = 9};
 
@@ -600,6 +601,7 @@ TYPED_TEST(TptWindowRtl, EachChangeIsACommit) {
       const auto got = d.tpt_change.take_all();
       EXPECT_EQ(std::vector(got.begin(), got.end()), want) << what;
     };
+    // of_reg (commits.yaml): 2 refused; of a bind: 5 bound or unbound, 6 refused, 7 closed.
     const auto of_bind = [](uint8_t of_reg) {
       return spec::TptChangeCommit{.slot = 3, .qpn = 5, .wqe = 9, .of_reg = of_reg};
     };

@@ -63,7 +63,9 @@ struct Region {
   uint32_t pbl_base = 0;
   bool bound = false;
   uint16_t qpn = 0;
-  bool window = false;  // bound: no local key. first: offset of its first byte in pages
+  // A bound window: never a local key. `pages` are all pages of its region; `first` is the offset
+  // of the window's first byte to the start of the first of them.
+  bool window = false;
   std::vector<uint64_t> pages{};
 
   [[nodiscard]] size_t page_count() const {
@@ -194,6 +196,7 @@ class TptWorld {
     }
     return rsp;
   }
+  /// The region is closed, and its slot has a new generation.
   void forget(uint32_t stag) {
     if (regions_.erase(stag) != 0) generation_[slot_of_[stag]]++;
   }
