@@ -33,11 +33,12 @@ constexpr uint32_t kBadStag = 0x100;              // plus the tpt_result with wh
 struct Times {  // cycles, at least min and at most max
   uint64_t min = 1, max = 1;
 };
+/// What the random test does. hot: the share of requests for one of the hot words.
 struct Mix {
   unsigned write = 25, cmp_swap = 30, match = 60;  // percent; the rest FetchAdd
   unsigned hot = 40, hot_words = 3, cold_words = 500;
-  unsigned bad_stag = 5, misaligned = 5, bad_read = 5;
-  unsigned dead = 3, result = 20, request = 100;  // percent of cycles
+  unsigned bad_stag = 5, misaligned = 5, bad_read = 5;  // percent: refused, refused, unread
+  unsigned dead = 3, result = 20, request = 100;        // percent of cycles
   Times tpt{2, 12}, read{2, 60}, store{1, 30};
 };
 
@@ -55,6 +56,7 @@ uint64_t sum_of_fields(uint64_t a, uint64_t b, uint64_t mask) {
   return out;
 }
 
+/// A request or result from its atomic_req to its atomic_rsp. Cycles are 0 until they are known.
 struct Item {
   spec::AtomicReq req;
   uint64_t accepted = 0, extent_at = 0, decided_at = 0;
@@ -86,6 +88,7 @@ class AtomicTest : public testing::Test {
   std::map<uint64_t, unsigned> holders;             // between read and acceptance of the store
   std::map<uint64_t, uint64_t> released;            // cycle of the last holder's release
   std::map<uint64_t, std::deque<RdStatus>> bad_reads;
+  /// Something that a partner does in cycle `at`. holds: the item has the word to itself.
   struct Due {
     uint64_t at = 0;
     uint64_t address = 0, data = 0;
@@ -350,6 +353,8 @@ class AtomicTest : public testing::Test {
     queue.pop_front();
     if (!item->dead_at) return;
     met("dead, and goes on");
+    // Its turn comes with its extent, or when the holder before it releases the word. An
+    // atomic_dead takes 2 cycles to reach it, and may then be too late.
     ASSERT_GE(*item->dead_at + 2, std::max(item->extent_at, released[item->address]))
         << "was dead before its turn: " << item->req.describe();
   }
@@ -618,6 +623,7 @@ TYPED_TEST(AtomicTest, HotWordDoesNotSlowOthers) {
     this->drain();
     this->on_end = [](const Item&) {};
     EXPECT_GT(longest, 0U);
+    // tpt, read, store, and 17 cycles of the unit (header of atomic.sv). 8 more for arbiters.
     EXPECT_LE(longest, 6U + 40 + 10 + 17 + (hot ? 8 : 0)) << (hot ? "beside a hot word" : "alone");
   }
 }
