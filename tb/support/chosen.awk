@@ -28,6 +28,7 @@ function is_long(name) {
          name ~ /^Programs\/TandemTest.*_build_minimum$/
 }
 
+# A line of ctest -N: "  Test  #12: Suite.Name".
 match($0, /^ *Test +#[0-9]+: /) {
   name = substr($0, RLENGTH + 1)
   number = $0
@@ -49,5 +50,5 @@ END {
     print_number(with_rtl[cases[i], kind])
   }
   if (numbers == "") exit 1
-  print "0,0,0" numbers
+  print "0,0,0" numbers  # start, end and stride of ctest -I: no range, only the numbers
 }

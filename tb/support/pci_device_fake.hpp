@@ -53,6 +53,7 @@ struct Call {
 
 class PciDeviceFake : public PciDevice {
  public:
+  /// A CQ, an EQ or the ring of responses. log: of its entries. producer counts without end.
   struct Ring {
     uint64_t base = 0;
     unsigned log = 0, eqn = 0, vector = 0;
@@ -136,6 +137,7 @@ class PciDeviceFake : public PciDevice {
     put(r, e);
     const bool masked =
         (regs_[spec::kMsixControlOffset + r.vector * spec::kMsixControlStride] & 1) != 0;
+    // Bit 31 of the MSI-X capability: MSI-X enable.
     if (!masked && (config_[0x40] & 0x80000000) != 0) pending_ |= uint64_t{1} << r.vector;
   }
   void release(size_t answers = SIZE_MAX) {
@@ -186,6 +188,7 @@ class PciDeviceFake : public PciDevice {
   uint32_t config_read(uint32_t offset) override { return gone ? 0xffffffff : config_[offset]; }
   void config_write(uint32_t offset, uint32_t value) override {
     note({.kind = Call::kConfigWrite, .offset = offset, .value = value});
+    // Register 4: status in the upper half, which does not change, and command.
     config_[offset] = offset == 0x04 ? (config_[offset] & 0xffff0000) | (value & 0xffff) : value;
   }
   void reset() override {
@@ -262,6 +265,8 @@ class PciDeviceFake : public PciDevice {
   Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
     if (memory.data() == nullptr || memory.empty())
       return fail(Errc::kInvalidArgument, "map of {} bytes", memory.size());
+    // Near the page's end, so that a buffer of more than 208 bytes has two pages. With the
+    // memory's own alignment.
     const auto first = static_cast<uint32_t>(0xf30 | (base::address_of(memory.data()) & 15));
     std::vector<uint64_t> pages((first + memory.size() + 4095) / 4096);
     for (size_t i = 0; i < pages.size(); i++) pages[i] = next_bus_ + 4096 * (pages.size() - 1 - i);
@@ -369,6 +374,7 @@ class PciDeviceFake : public PciDevice {
   std::map<uint32_t, uint16_t> consumer_;  // per CQ, the last value written
 
  private:
+  // Every call takes time. So what a thread has read before it is no longer in simulated order.
   void note(Call c) {
     now_ += 10 * kNs;
     in_order_ = false;
@@ -403,10 +409,11 @@ class PciDeviceFake : public PciDevice {
   std::shared_ptr<std::map<uint64_t, std::span<uint8_t>>> memory_ =
       std::make_shared<std::map<uint64_t, std::span<uint8_t>>>();
   uint64_t next_bus_ = 0x10000000, pending_ = 0;
-  uint32_t fetched_ = 0, answered_ = 0;
+  uint32_t fetched_ = 0, answered_ = 0;  // admin commands read, responses written
   std::deque<spec::AdminRsp> held_;
   std::map<uint32_t, uint16_t> eq_consumer_;
   std::map<uint32_t, std::vector<uint8_t>> pushed_;  // by page
+  // before_doorbell() was called and no doorbell since; after_phase_bit() was called, ever.
   bool before_ = false, after_ = false;
   bool in_order_ = false;       // shared state is read in simulated order
   bool rung_in_order_ = false;  // in_order_ at before_doorbell()

@@ -5,9 +5,9 @@ namespace rnic::tb {
 
 inline void PciDeviceFake::power_on() {
   config_.clear();
-  config_[0x00] = 0x00011d9b;
+  config_[0x00] = 0x00011d9b;  // device and vendor
   config_[0x04] = 0x00100000;  // has capabilities
-  config_[0x34] = 0x40;
+  config_[0x34] = 0x40;        // the first capability
   config_[0x40] = 0x00000011;  // MSI-X, the last capability
   regs_.clear();
   cqs.clear();
@@ -16,7 +16,7 @@ inline void PciDeviceFake::power_on() {
   mrs.clear();
   fetched_ = answered_ = 0;
   pending_ = 0;
-  regs_[spec::kMagicOffset] = 0x43494e4d;
+  regs_[spec::kMagicOffset] = 0x43494e4d;  // "MNIC"
   regs_[spec::kVersionOffset] = 0x00010000;
   regs_[spec::kCapClockKhzOffset] = 322266;
   const std::pair<uint32_t, uint32_t> caps[] = {{spec::kCapNumQpsOffset, sizes_.num_qps},
@@ -35,7 +35,7 @@ inline void PciDeviceFake::power_on() {
                                                 {spec::kCapSqWindowOffset, sizes_.sq_window}};
   for (const auto& [offset, value] : caps) regs_[offset] = value;
   for (uint32_t v = 0; v < spec::kMsixControlCount; v++)
-    regs_[spec::kMsixControlOffset + v * spec::kMsixControlStride] = 1;
+    regs_[spec::kMsixControlOffset + v * spec::kMsixControlStride] = 1;  // masked
 }
 
 inline void PciDeviceFake::bar0(uint32_t offset, uint64_t value) {

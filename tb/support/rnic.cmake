@@ -107,7 +107,8 @@ function(rnic_verilate)
     list(TRANSFORM packages REPLACE "^.*/rnic_pkg\\.sv$" ${V_SIZES})
   endif()
   file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
-  list(REMOVE_ITEM shared ${CMAKE_SOURCE_DIR}/rtl/gen/rnic.sv)  # the chip: among the sources of those who take it
+  # The chip: among the sources of those who take it.
+  list(REMOVE_ITEM shared ${CMAKE_SOURCE_DIR}/rtl/gen/rnic.sv)
   file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)
   list(REMOVE_ITEM sources ${packages})
 
@@ -159,7 +160,8 @@ function(rnic_test)
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
   set_target_properties(${T_NAME} PROPERTIES UNITY_BUILD OFF)  # names may be those of another file
-  target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O0>)  # compiled once, run once: compiling is the longer part
+  # Compiled once, run once: compiling is the longer part.
+  target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O0>)
   # Test names use the bench's parameter names, not the bytes of the parameter.
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})

@@ -53,6 +53,7 @@ class RtlDut : public Dut {
  public:
   explicit RtlDut(uint64_t seed = test_seed()) : stalls_(seed) {
     context_.fatalOnError(false);
+    // 2: registers start at random. Seed 0 would let Verilator choose its own.
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
     context_.traceEverOn(true);
@@ -158,7 +159,7 @@ class RtlDut : public Dut {
     }
   }
   static constexpr bool kStalls = requires(V & v) { v.__PVT__rnic_stall_pkg; };
-  static constexpr uint64_t kMoodCycles = 512;
+  static constexpr uint64_t kMoodCycles = 512;  // until other inner streams stall
 
   void new_mood() { top_->__PVT__rnic_stall_pkg->mood = static_cast<uint32_t>(stalls_.next()); }
   void edge() {
@@ -168,7 +169,7 @@ class RtlDut : public Dut {
     }
     const uint64_t at = base::time_of_cycle(cycle_);
     half(0, at);
-    half(1, at + 1551);
+    half(1, at + 1551);  // ps: half a cycle of 322.266 MHz
     top_->clk_i = 0;
     cycle_++;
   }
