@@ -6,10 +6,10 @@
 #                              into sizes.txt
 #
 # Without --top: every unit of docs/spec/streams.yaml, then the chip (rnic). Memories are borders of
-# the logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path
-# of more than 11 LUT levels; in a memory above 64 words an asynchronous read, a third read port or a
-# second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the longest path,
-# .mem) and what was read (MODULE.src).
+# the logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a
+# path of more than 11 LUT levels; in a memory above 64 words an asynchronous read, a third read
+# port or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the
+# longest path, .mem) and what was read (MODULE.src).
 #
 # The longest path that it names need not be the cause: area recovery lets other paths grow to the
 # same length. The cause is among the paths that remain when depth.abc maps for delay only

@@ -209,8 +209,8 @@ module tpt_update #(
   logic       all_empty, closing_q, drained, frees, closes, found, not_open;
   logic [EpochW-1:0] epoch, e_note;   // e_note: in a closed entry, the epoch of its close
   logic       closed_now;      // the entry was closed in the current epoch
-  // frees: the slot of a destroyed entry becomes free at once; closes: the entry is closed, or stays
-  // closed, and its accesses may be in flight
+  // frees: the slot of a destroyed entry becomes free at once; closes: the entry is closed, or
+  // stays closed, and its accesses may be in flight
   // held: a region that has windows; unbinds: an open window is closed
   // not_open: an invalidation that finds nothing to close
   logic has_windows, counted;

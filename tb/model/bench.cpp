@@ -1,5 +1,5 @@
-// One model device with its memory, driven without a driver: registers, admin ring, work queues. See
-// bench.hpp.
+// One model device with its memory, driven without a driver: registers, admin ring, work queues.
+// See bench.hpp.
 #include "bench.hpp"
 
 #include <algorithm>
