@@ -483,7 +483,7 @@ TYPED_TEST(HostIfGatherTest, StartsAnewAfterAReset) {  // reads outstanding, pac
   this->finish();
 }
 
-// The header: one read per cycle, one packet every 2 cycles.
+// As host_if_gather's header says: one read per cycle, one packet every 2 cycles.
 using HostIfGatherRateTest = HostIfGatherTest<Payload>;
 TEST_F(HostIfGatherRateTest, AReadACycleAndAPacketEveryTwo) {
   off_at_times = false;
@@ -501,7 +501,7 @@ TEST_F(HostIfGatherRateTest, AReadACycleAndAPacketEveryTwo) {
   for (int i = 0; i < 200; i++) give(packet(64));
   uint64_t from = dut.now();
   finish();
-  EXPECT_LE(dut.now() - from, 400U + 20 + 20);
+  EXPECT_LE(dut.now() - from, 400U + 20 + 20);         // 20 of finish(), 20 for the latencies
   for (int i = 0; i < 8; i++) give(packet(128 * 64));  // each fills the ring
   from = dut.now();
   dut.run_until([&] { return issued == 200 + 8 * 64; });

@@ -297,7 +297,8 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
     EXPECT_EQ(d.sq_rd.size(), 100U);
     EXPECT_EQ(d.payload.size(), 60U);
     EXPECT_EQ(d.reg_rd.size(), 60U);
-    // Tags: first those of the other clients, then those of qn1, those of reg at the top.
+    // Tags: first those of the other clients, then those of qn1, those of reg at the top. Client
+    // codes of the tap: 4 qn1, 5 reg, below 4 the others, for which `want` is 0.
     const unsigned first = TypeParam::kMinimum ? 6 : 128 - TestFixture::kRegTags,
                    reg = first + TestFixture::kTags;
     uint64_t of_qn1 = 0;
