@@ -1,3 +1,4 @@
+// Opens --pcap and --tlp, and reports at the end which of them is incomplete. See captures.hpp.
 #include "run/captures.hpp"
 
 #include <fmt/format.h>

@@ -43,6 +43,7 @@ Outcome failed(ExitStatus status, const std::string& what) {
   return o;
 }
 
+/// Runs `body`. An exception becomes an outcome, since it cannot leave the child process.
 Outcome caught(const std::function<Outcome()>& body) {
   try {
     return body();
@@ -63,8 +64,8 @@ volatile std::sig_atomic_t came = 0;  // the signal that ends this process
 
 // The signal by which a parent requests its children to end. Its default action ends them.
 constexpr int kEndAsked = SIGUSR1;
-constexpr std::chrono::seconds kTimeToEnd{10};
-volatile std::sig_atomic_t end_asked = 0;
+constexpr std::chrono::seconds kTimeToEnd{10};  // a child that still runs after that is killed
+volatile std::sig_atomic_t end_asked = 0;       // in a child: 1 once kEndAsked has arrived
 
 /// Notes SIGINT and SIGTERM, which are delivered only inside wait(). A signal that is ignored stays
 /// ignored (nohup).
@@ -180,6 +181,7 @@ class Child {
   }
 
  private:
+  /// Starts the timer whose SIGALRM ends this child at its first limit. dead() reports that signal.
   static void set_alarm(const ChildLimits& limits) {
     using std::chrono::microseconds;
     std::optional<microseconds> left;
@@ -194,6 +196,7 @@ class Child {
     timer.it_value.tv_usec = left->count() % 1'000'000;
     setitimer(ITIMER_REAL, &timer, nullptr);
   }
+  /// Writes all of `text` to the pipe.
   static void give(int fd, const std::string& text) {
     for (size_t at = 0; at < text.size();) {
       const ssize_t n = write(fd, text.data() + at, text.size() - at);
@@ -201,6 +204,7 @@ class Child {
       if (n > 0) at += static_cast<size_t>(n);
     }
   }
+  /// The outcome of a child that `signal` has ended.
   static Outcome dead(int signal) {
     if (signal == SIGALRM) {
       Outcome o = failed(kNoProgress, "the run took too long and was ended");

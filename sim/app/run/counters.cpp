@@ -1,3 +1,4 @@
+// The counters of PCIe and of the units, as JSON. See counters.hpp.
 #include "run/counters.hpp"
 
 #include <nlohmann/json.hpp>

@@ -22,7 +22,7 @@ sim::RtlOptions rtl_options(Side side, const Config& config, uint64_t seed, cons
   sim::RtlOptions o;
   o.observer = observer;
   o.build = config.build(side);
-  o.stalls = {config.stall_percent(side), 2 * seed + side};
+  o.stalls = {config.stall_percent(side), 2 * seed + side};  // a different seed for each side
   o.name = kSideNames[side];
   o.reset_seed = config.reset_seed(side);
   o.wave = wave_window(wave);

@@ -1,3 +1,4 @@
+// Cuts the device steps of one message by unit, and prints them. See explain.hpp.
 #include "run/explain.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ void append(Streams& to, std::initializer_list<const char*> more) { to.insert(to
 /// The streams of a device's step, in order. `cause` and `output` as LatencyPath names them.
 Streams streams_of(std::string_view cause, std::string_view output) {
   const bool is_request = cause == "doorbell" || cause == "sq_fetch completion";
+  // is_old: the old value of an atomic has come from host memory.
   const bool is_frame = cause == "frame", is_old = cause == "qn1 completion";
   Streams s;
   if (cause == "doorbell") append(s, {"qp_doorbell"});
@@ -38,6 +40,8 @@ Streams streams_of(std::string_view cause, std::string_view output) {
     append(s, {"atomic_req", "qn1_xlate", "qn1_extent"});
   if (output == "qn1 read") append(s, {"qn1_rd_req"});
   if (output == "reg read") append(s, {"reg_rd_req"});
+  // From here on several paths share a line. A stream that this message does not take has no item
+  // in the time of the step, and cut() skips it.
   if (output == "word write" || is_old) append(s, {"word_wr"});
   const bool sends = output == "payload read" || output == "frame" || output == "cq write";
   if (is_request && sends) append(s, {"wqe_check", "wqe_check_rsp", "wqe_hdr"});
@@ -67,6 +71,7 @@ std::string place_of(const LatencyPath::Step& s) {
   }
 }
 
+/// Cuts a step of a device at the streams on its path, and adds one row per unit.
 void cut(const LatencyPath::Step& step, const StreamRecord& streams,
          std::vector<ExplainedRow>& rows) {
   constexpr std::string_view kTo = " to ";
@@ -108,7 +113,7 @@ nlohmann::ordered_json explain_json(const LatencyPath& path,
   std::vector<size_t> order(client.began.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, {}, [&](size_t i) { return client.latency[i]; });
-  // From the median outwards.
+  // From the median outwards: the first message whose path is known is the nearest to it.
   const size_t middle = order.empty() ? 0 : (order.size() - 1) / 2;
   std::ranges::stable_sort(
       order, {}, [&, median = order.empty() ? 0 : client.latency[order[middle]]](size_t i) {

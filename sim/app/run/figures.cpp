@@ -1,3 +1,4 @@
+// Fills the JSON of a run with its figures, key by key. See figures.hpp.
 #include "run/figures.hpp"
 
 #include <fmt/format.h>

@@ -13,8 +13,8 @@
 namespace rnic::app {
 namespace {
 
-constexpr Time kRounding = 2;  // ps: rounding of a frame's first bit
-constexpr size_t kMostSteps = 4096;
+constexpr Time kRounding = 2;        // ps: rounding of a frame's first bit
+constexpr size_t kMostSteps = 4096;  // a walk with more is given up: its path is unknown
 
 double ns(Time t) { return static_cast<double>(t) / kNs; }
 
@@ -25,6 +25,7 @@ const T* last_before(const std::vector<T>& all, Time end, Time T::*time) {
   return after == all.begin() ? nullptr : &*(after - 1);
 }
 
+/// Reads whose completions are not causes: see latency_path.hpp, cause 3.
 bool causes_nothing(sim::Client c) {
   return c == sim::Client::kRqFetch || c == sim::Client::kAdmin;
 }
@@ -38,6 +39,7 @@ LatencyPath::LatencyPath(const std::array<sim::PcieConfig, 2>& pcie, const sim::
   for (const Side s : {kClient, kServer}) {
     const sim::SerialLine down(pcie[s].gbps());
     doorbell_[s] =
+        // 8 bytes of data. One way is a quarter of pcie_latency_ns (RootComplex::one_way_).
         down.duration(sim::RootComplex::kTlpOverhead + 8) + pcie[s].pcie_latency_ns * kNs / 4;
   }
 }
@@ -61,6 +63,7 @@ void LatencyPath::Bus::on_completion(Time t, const sim::DmaPiece& p) {
 }
 void LatencyPath::Bus::on_mmio(Time t, const sim::Mmio& m) {
   const uint32_t in_page = m.offset % 4096;
+  // Only send queue doorbells (offset 0 of a page) and pushes.
   if (!m.is_write || m.bar == 0 || (in_page != 0 && in_page < spec::kPushOffset)) return;
   arrivals.push_back({.what = Arrival::kDoorbell, .at = t});
 }

@@ -72,6 +72,7 @@ class LatencyPath {
     Time issued = 0;
     sim::Client client{};
   };
+  /// What one host's PCIe has carried.
   struct Bus final : sim::PcieObserver {
     void on_write_issued(Time t, const sim::DmaWrite& w) override;
     void on_write(Time t, const sim::DmaWrite& w, bool ok) override;

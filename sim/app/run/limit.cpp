@@ -1,3 +1,4 @@
+// Computes the limit of a finished run. See limit.hpp.
 #include "run/limit.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,8 @@ std::string window_of(const Setup& s) {
            s.program.settings.end();
   };
   const uint32_t depth = s.params.depth, sq_window = s.request.config.sizes(kClient).sq_window;
-  // Requests that wait for a response; of write_flush_bw every second one.
+  // rd_atomic bounds the requests that wait for a response. write_flush_bw alternates Writes, which
+  // do not wait, and Flushes, which do: two messages for each of them.
   const bool waits = is_used("rd_atomic");
   const uint32_t per_request = s.program.name == "write_flush_bw" ? 2 : 1;
   if (waits && s.params.rd_atomic * per_request < std::min(depth, sq_window)) return "rd_atomic";

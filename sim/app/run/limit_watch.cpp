@@ -1,3 +1,4 @@
+// How much of each resource a run used, and which resource limits it. See limit_watch.hpp.
 #include "run/limit_watch.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +17,11 @@
 namespace rnic::app {
 namespace {
 
-constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;
-constexpr size_t kMostPoints = 2048;
-constexpr uint32_t kBeat = 64, kWqeUnit = 64;
+constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;  // bytes of a TLP besides its data
+constexpr size_t kMostPoints = 2048;                        // of one Growth
+constexpr uint32_t kBeat = 64, kWqeUnit = 64;  // bytes: of an rd_buffer entry, of a ring unit
 
+/// The pool of read tags that this client uses; none for a client without a pool in the device.
 std::optional<model::Reader> reader_of(sim::Client c) {
   switch (c) {
     case sim::Client::kSqFetch:
@@ -51,6 +53,7 @@ void Growth::add(Time t, double amount) {
   if (!points_.empty() && now_.t < points_.back().t + interval_) return;
   points_.push_back(now_);
   if (points_.size() < kMostPoints) return;
+  // Full: keeps every second point, and takes half as many from now on.
   for (size_t i = 0; 2 * i + 1 < points_.size(); ++i) points_[i] = points_[2 * i + 1];
   points_.resize(points_.size() / 2);
   interval_ *= 2;
@@ -72,6 +75,7 @@ void Level::change(Time t, double by) {
 }
 
 double Level::mean(Time from, Time to) const {
+  // late: the area after the last change, which area_ does not have.
   const double late = to > last_ ? level_ * static_cast<double>(to - std::max(from, last_)) : 0;
   return ratio(area_.between(from, to) + late, static_cast<double>(to - from));
 }
@@ -97,6 +101,7 @@ void LimitWatch::Wire::frame(Time at, const sim::Frame& f) {
   beats[f.from].add(at, beats_of(f.data.size(), beat_bytes[f.from]));
 }
 
+/// Samples the idle time of the host's threads, at every 8th event of its PCIe.
 void LimitWatch::Host::look_at_host(Time t) {
   if (++events % 8 != 0) return;
   const auto now = static_cast<double>(simulation->host_idle(side));
@@ -184,6 +189,7 @@ nlohmann::ordered_json LimitWatch::json(const Measured& m) const {
     windows.emplace_back(
         of + "posted credits",
         ratio(h.writes.mean(m.from, m.to), static_cast<double>(pcie.pcie_posted_credits)));
+    // A QP has at most one atomic that reads its old value.
     windows.emplace_back(of + "atomics in order",
                          ratio(h.tags[static_cast<size_t>(model::Reader::kQn1)].mean(m.from, m.to),
                                static_cast<double>(m.qps)));

@@ -1,3 +1,4 @@
+// The CPU time per message, from two samples of a run. See message_cost.hpp.
 #include "run/message_cost.hpp"
 
 #include <ctime>
@@ -15,6 +16,7 @@ MessageCost::Count MessageCost::now(uint64_t messages) {
   return {messages, static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3};
 }
 
+/// Samples at every 16th event of PCIe, since the clock of the process costs a system call.
 void MessageCost::look() {
   if (last_.messages != 0 || ++events_ % 16 != 0) return;
   uint64_t done = 0, of = 0;

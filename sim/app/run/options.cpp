@@ -1,3 +1,4 @@
+// Checks that a command uses the settings that the user gave. See options.hpp.
 #include "run/options.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ void check_settings(const Options& o, const std::string& command,
   const auto is_given = [](const Setting& s) {
     return s.origin == Origin::kSet || (s.is_own() && s.value != s.default_value);
   };
+  // The setting as the user gave it: "--set NAME=VALUE" or "FILE: NAME=VALUE".
   const auto said = [](const Setting& s) {
     return fmt::format("{}{}{}={}", s.source, s.origin == Origin::kSet ? " " : ": ", s.name,
                        s.value);

@@ -38,8 +38,8 @@ struct Options {
 
 /// Throws Usage for a setting given with --set or --config that has no effect on this command: a
 /// setting of the programs, regress, search or crash that is not in `used`, or `reset_seed` if no
-/// device that it is set for is RTL. A file may hold all settings, as --print-config writes it: a setting of a file at its
-/// default value is ignored.
+/// device that it is set for is RTL. A file may hold all settings, as --print-config writes it: a
+/// setting of a file at its default value is ignored.
 void check_settings(const Options& o, const std::string& command,
                     const std::vector<std::string_view>& used);
 /// For --print-config. A command calls it where its work would begin, so that --print-config

@@ -1,3 +1,4 @@
+// The message about a run that its limits have ended. See outcome.hpp.
 #include "run/outcome.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Rebuilds the durable bytes at each instant of a run, and recovers from them. See
+// power_failures.hpp.
 #include "run/power_failures.hpp"
 
 #include <algorithm>
@@ -14,7 +16,8 @@
 namespace rnic::app {
 namespace {
 
-/// A hash of one byte at its offset. The digest of an image is the sum over its bytes.
+/// A hash of one byte at its offset (any good mixing would do). The digest of an image is the sum
+/// over its bytes. A byte of 0 adds nothing, so a new range, which is zero, leaves the digest.
 uint64_t share_of(uint64_t offset, uint8_t byte) {
   if (byte == 0) return 0;
   uint64_t x = (offset << 8 | byte) * 0x9e3779b97f4a7c15;
@@ -31,7 +34,7 @@ std::map<std::string, uint32_t> logs_of(std::span<const programs::Ack> acks) {
 
 /// The records that the recovery finds in a log.
 struct Found {
-  uint64_t there = 0;  // leading records that equal the appended ones
+  uint64_t there = 0;  // leading records that equal the appended ones: the recovered ones
   uint64_t whole = 0;  // whole records, including those after the tail pointer
   bool is_damaged = false;
 };
@@ -144,8 +147,10 @@ nlohmann::ordered_json crash_json(const PmemJournal& journal, const ResponseTime
     Found found;        // by the recovery
     uint64_t told = 0;  // the highest acknowledged record
     uint64_t sure = 0;  // the highest record that is or will be acknowledged
+    // Records acknowledged before an instant, or only after it, that the recovery does not find.
     std::set<uint64_t> lost, lost_after;
   };
+  // sure: the acknowledgements, each at the time from which the server cannot prevent it.
   std::vector<programs::Ack> sure(acks.begin(), acks.end());
   if (responses != nullptr)
     for (programs::Ack& a : sure) a.at = responses->of(a.at);

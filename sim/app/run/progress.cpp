@@ -1,3 +1,4 @@
+// The progress line. See progress.hpp.
 #include "run/progress.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ void Progress::end() {
 }
 
 void Progress::look(Time t) {
-  if (is_over_ || ++events_ % 32 != 0) return;
+  if (is_over_ || ++events_ % 32 != 0) return;  // reading the clock at each event would cost time
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < std::chrono::milliseconds(500)) return;
   last_ = now;

@@ -1,3 +1,4 @@
+// One run, from its request to its outcome. See run.hpp.
 #include "run/run.hpp"
 
 #include "run/counters.hpp"

@@ -1,3 +1,4 @@
+// One run in a child process. See run_child.hpp.
 #include "run/run_child.hpp"
 
 #include "run/child.hpp"

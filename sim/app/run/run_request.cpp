@@ -1,3 +1,4 @@
+// Checks the request for a run, and writes the command that repeats it. See run_request.hpp.
 #include "run/run_request.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ void check_program(const RunRequest& r, const programs::Params& p) {
         fmt::format("method=all: crash alone takes it; one of {}", programs::log_method_names()));
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
+  // Programs that wait for bytes of a message in memory: an empty message would bring none.
   constexpr std::array kAwaited = {"write_lat", "write_bw", "write_flush_bw", "flush_lat",
                                    "file_copy"};
   if (p.size == 0 && std::ranges::find(kAwaited, r.program) != kAwaited.end())

@@ -1,3 +1,4 @@
+// Builds the simulation of a run, and simulates it. See setup.hpp.
 #include "run/setup.hpp"
 
 #include <fmt/format.h>

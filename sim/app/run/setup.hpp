@@ -48,7 +48,8 @@ struct Ending {
 };
 
 /// Simulates until all programs have returned. Then closes driver sessions and images of persistent
-/// memory, and quiesces devices in tandem. Adds "power_failed_ns" and "power_held_ns".
+/// memory, and quiesces devices in tandem. Adds the time of each power failure ("power_failed_ns"),
+/// or, if a planned one did not come, the time at which the run ended before it ("power_held_ns").
 /// Throws Missing if an image cannot be written.
 Ending simulate(Setup& setup, nlohmann::ordered_json& j);
 

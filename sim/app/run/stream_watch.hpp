@@ -44,9 +44,9 @@ class StreamWatch final : public sim::Observer {
   void mmio(const sim::Mmio& m) override;
 
  private:
-  static constexpr uint64_t kInterval = 256;
+  static constexpr uint64_t kInterval = 256;  // cycles between two entries of history_
   static constexpr size_t kStreams = sim::kStreamNames.size();
-  struct Counts {
+  struct Counts {  // since the start of the run: cycles in which a stream moved, or waited
     uint64_t cycle = 0;
     std::array<uint32_t, kStreams> moved{}, waited{};
   };

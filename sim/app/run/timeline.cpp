@@ -14,7 +14,7 @@
 namespace rnic::app {
 namespace {
 
-constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;
+constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;  // bytes of a TLP besides its data
 
 const char* name_of(sim::ThreadTime what) {
   switch (what) {

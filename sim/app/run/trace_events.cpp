@@ -1,3 +1,4 @@
+// Writes slices and arrows in the Chrome trace format. See trace_events.hpp.
 #include "run/trace_events.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +49,8 @@ std::string us(Time t) { return fmt::format("{}.{:06}", t / 1'000'000, t % 1'000
 
 }  // namespace
 
+// "ph" is the kind of an event: M metadata (names, order), X a slice, and of an arrow s its start,
+// t a step between, f its end. A side is a process (pid), a track a thread (tid).
 std::string TraceEvents::json() const {
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   auto to = std::back_inserter(out);
@@ -58,7 +61,7 @@ std::string TraceEvents::json() const {
                    side + 1, kSideNames[side]);
   for (size_t i = 0; i < tracks_.size(); ++i) {
     const TrackState& t = tracks_[i];
-    const size_t order = t.group * 1'000'000 + i;
+    const size_t order = t.group * 1'000'000 + i;  // by group, then in the order of track()
     fmt::format_to(
         to,
         R"({{"ph":"M","name":"thread_name","pid":{0},"tid":{1},"args":{{"name":"{2}"}}}},)"

@@ -1,3 +1,4 @@
+// Judges a simulated run. See verdict.hpp.
 #include "run/verdict.hpp"
 
 #include <fmt/format.h>

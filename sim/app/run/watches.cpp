@@ -1,3 +1,4 @@
+// Makes the observers that a run requests, and adds their results to its JSON. See watches.hpp.
 #include "run/watches.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace rnic::app {
 namespace {
 
-constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;
+constexpr uint64_t kHead = sim::RootComplex::kTlpOverhead;  // bytes of a TLP besides its data
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Utilisation of a run's wires: the link and each host's PCIe, both directions. A wire at 98 % or
 // more limits the program; the device does not.
 //
-//   WireUse use(platform);
+//   WireUse use(pcie, link_gbps);
 //   simulation.link().tap(use.link());  simulation.observe(kClient, use.pcie(kClient));
 //   use.share(from, to)                      {"client link": 0.97, "client pcie up": 0.41, ...}
 #pragma once

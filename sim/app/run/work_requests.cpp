@@ -1,3 +1,5 @@
+// Follows the work requests of both sides through what the host, PCIe and link show. See
+// work_requests.hpp for how a message is recognised in each view.
 #include "run/work_requests.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@ namespace {
 
 constexpr uint32_t kUnit = 64;  // bytes of a unit of a send queue
 
+/// Ring indices run free in 16 bits.
 bool is_after(uint16_t a, uint16_t b) { return static_cast<int16_t>(a - b) > 0; }
 
 bool is_request(spec::RdmapOpcode o) {
@@ -22,6 +25,8 @@ bool is_request(spec::RdmapOpcode o) {
 }  // namespace
 
 std::optional<spec::Doorbell> sq_doorbell(const sim::Mmio& m) {
+  // kSq: offset of the send queue doorbell in a page. kRingInWqe: offset of `ring`, the doorbell in
+  // a pushed WQE.
   constexpr uint32_t kPage = 4096, kSq = 0, kRingInWqe = 24;
   if (!m.is_write || m.bar == 0) return {};
   if (m.bytes == 8 && m.offset % kPage == kSq) {
@@ -90,7 +95,7 @@ std::optional<spec::RdmapOpcode> WorkRequests::parse(const sim::Frame& f) {
   const auto bytes = f.data.bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto qp = s.qp_of.find(f.from_conn);
-  if (qp == s.qp_of.end() || text.starts_with("MPA ID Re")) return {};
+  if (qp == s.qp_of.end() || text.starts_with("MPA ID Re")) return {};  // a start-up frame
   const auto [at, is_new] = s.streams.try_emplace({f.from_conn, f.from_serial});
   Stream& stream = at->second;
   if (is_new) {

@@ -43,6 +43,7 @@ class WorkRequests {
   /// Call before the run.
   void attach(Side side, const sim::HostMemory& memory) { sides_[side].memory = &memory; }
 
+  /// A thread has written this doorbell; the device has received it. `slice`: in the timeline.
   void posted(Side side, const spec::Doorbell& db, TraceEvents::Slice slice);
   void rung(Side side, const spec::Doorbell& db, Time at, TraceEvents::Slice slice);
   /// A command that the device has fetched.
@@ -51,6 +52,7 @@ class WorkRequests {
   std::optional<spec::RdmapOpcode> parse(const sim::Frame& frame);
   /// The last frame that parse() saw is this slice.
   void sent(TraceEvents::Slice slice);
+  /// The device of `side` has written payload; a CQE.
   void placed(Side side, uint64_t bytes, TraceEvents::Slice slice);
   void completed(Side side, const spec::Cqe& cqe, Time at, TraceEvents::Slice slice);
   /// Ends the arrows of requests that have not ended.
@@ -59,7 +61,7 @@ class WorkRequests {
  private:
   struct Request {
     uint64_t number = 0;  // of its QP
-    uint16_t index = 0;
+    uint16_t index = 0;   // of its first unit in the ring
     spec::WrOpcode opcode{};
     uint32_t length = 0;
     std::optional<Time> rung_at;

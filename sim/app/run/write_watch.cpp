@@ -1,3 +1,4 @@
+// When a device wrote a byte of host memory. See write_watch.hpp.
 #include "run/write_watch.hpp"
 
 #include <algorithm>
