@@ -1,3 +1,4 @@
+// The settings of a run: where each value comes from, and what it becomes. See config.hpp.
 #include "settings/config.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,8 @@
 namespace rnic::app {
 namespace {
 
-// Besides the sizes: settings that a model has and that are fixed in the RTL.
+// Bounds of the settings that, besides the sizes, a model has and the RTL does not: clock_mhz, and
+// datapath_bytes.
 constexpr double kLeastMhz = 1, kMostMhz = 10000;
 constexpr uint32_t kLeastPath = 8, kMostPath = 512;
 
@@ -244,7 +246,8 @@ void Config::use_preset(const std::string& name) {
   is_preset_fixed_ = true;
 }
 
-/// Sets the values of a preset, below those of all files and of --set.
+/// Sets the values of a preset, below those of all files and of --set. The preset of the command
+/// line stays: a later one, of a file, only has its name checked.
 void Config::lay_preset(const std::string& name) {
   const auto preset = sim::preset(name);
   if (!preset) {
@@ -318,6 +321,8 @@ sim::PlatformConfig Config::platform() const {
 
 programs::Params Config::params(const programs::Program* program) const {
   programs::Params p;
+  // Settings of the same name may have another default in this program: the row of Config has the
+  // default of the first program that has the setting.
   if (program != nullptr) {
     for (const auto& row : program->settings)
       if (find(std::string(row.name)).default_value != row.default_value)

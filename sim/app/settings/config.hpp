@@ -4,7 +4,7 @@
 //   Config c;
 //   c.use_preset("gen3x16");  c.load("my.json");   // every mistake throws Usage
 //   c.set("mtu", "9000", "--set", Origin::kSet);
-//   c.program() -> Params, c.platform(kServer), c.sizes(kServer)
+//   c.params() -> Params, c.platform(kServer), c.sizes(kServer)
 #pragma once
 
 #include <array>
@@ -88,10 +88,10 @@ class Config {
   void check(const Setting& s, const std::string& value) const;
 
   std::vector<Setting> settings_;
-  std::map<std::string, size_t> index_;
-  std::array<std::map<std::string, Setting>, 2> side_;
+  std::map<std::string, size_t> index_;                 // in settings_, by name
+  std::array<std::map<std::string, Setting>, 2> side_;  // overrides for one side
   std::string preset_ = "gen4x16";
-  bool is_preset_fixed_ = false;
+  bool is_preset_fixed_ = false;  // by use_preset()
 };
 
 /// Throws Usage with the nearest name.

@@ -93,6 +93,8 @@ class Lines {
 }  // namespace
 
 JsonLines read_json(const std::string& path, const std::string& wanted) {
+  // Depths as the parser's callback counts them: of keys of the outermost object, and of elements
+  // of a list in it.
   constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
   using Event = nlohmann::json::parse_event_t;
   const std::vector<uint8_t> text = read_file(path);
@@ -101,6 +103,7 @@ JsonLines read_json(const std::string& path, const std::string& wanted) {
   Lines lines(text);
   std::vector<std::map<std::string, size_t>> keys;  // per open object, with lines
   std::string outermost;                            // the current key of the outermost object
+  // Called for each part of the text, when the parser has just read its byte `taken - 1`.
   const auto look = [&](int depth, Event event, const nlohmann::json& parsed) {
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();

@@ -1,3 +1,4 @@
+// Reads a file whole. See read_file.hpp.
 #include "settings/read_file.hpp"
 
 #include <fmt/format.h>

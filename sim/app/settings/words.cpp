@@ -1,3 +1,4 @@
+// Words that a user types. See words.hpp.
 #include "settings/words.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,9 @@ namespace rnic::app {
 
 namespace {
 
-size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
+/// The number of letters to insert, remove or change (Levenshtein's distance). row[j]: of the first
+/// i letters of `a` to the first j of `b`.
+size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -27,7 +30,9 @@ size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
 }  // namespace
 
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
-  const size_t most = wanted.size() < 6 ? 2 : 3;  // and less than its whole length
+  // At most 2 letters differ, in a longer word 3, and never all of them. A name that begins with
+  // `wanted` counts as near.
+  const size_t most = wanted.size() < 6 ? 2 : 3;
   size_t best = std::min(wanted.size(), most + 1);
   std::string found;
   for (const auto& n : names) {
