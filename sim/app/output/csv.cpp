@@ -1,3 +1,4 @@
+// Comma-separated values (RFC 4180). See csv.hpp.
 #include "output/csv.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ std::vector<CsvRow> read_csv(const std::string& name, const std::string& text) {
       }
       const char c = text[at];
       if (c == '\n') ++line;
-      if (is_quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
+      if (is_quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {  // "" is a quote
         row.back() += '"';
         ++at;
       } else if (c == '"') {

@@ -1,3 +1,4 @@
+// Checks and writes the files of a command. See files.hpp.
 #include "output/files.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Runs gnuplot, and takes its drawing from its standard output. See gnuplot.hpp.
 #include "output/gnuplot.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Results as text, CSV and JUnit. See report.hpp.
 #include "output/report.hpp"
 
 #include <fmt/format.h>
