@@ -1,3 +1,4 @@
+// Reads the options of a sweep, and makes the request of each point. See definition.hpp.
 #include "sweep/definition.hpp"
 
 #include <fmt/format.h>
@@ -101,6 +102,7 @@ Definition::Definition(const Options& o) {
       throw Usage(fmt::format("--set {}: {} is set twice", set, name));
     known.push_back(name);
     std::vector<std::string> values = values_of(name, set.substr(eq + 1));
+    // Throws Usage for a value that the setting does not take.
     for (const std::string& v : values) {
       Config scratch = config;
       scratch.set(name, v, "--set", Origin::kSet);
@@ -109,7 +111,7 @@ Definition::Definition(const Options& o) {
     add(name, std::move(values));
   }
   const std::vector<std::string> seeds = values_of("--seed", typed.seed);
-  for (const std::string& s : seeds) base_.seed = seed_of(s);
+  for (const std::string& s : seeds) base_.seed = seed_of(s);  // checks each
   base_.seed = seed_of(seeds[0]);
   add("seed", seeds);
 
@@ -162,7 +164,7 @@ void Definition::check(const Options& o) const {
   Grid::Point at = grid_.at(0);
   std::erase_if(at, [](const auto& dimension) { return dimension.first == "program"; });
   first.request = request(at);
-  if (has_rtl_) first.request.kind = {"rtl", "rtl"};
+  if (has_rtl_) first.request.kind = {"rtl", "rtl"};  // permits reset_seed if any point is RTL
   std::vector<std::string_view> used;
   const auto names = grid_.names();
   const bool is_many = std::ranges::find(names, "program") != names.end();

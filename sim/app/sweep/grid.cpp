@@ -1,3 +1,4 @@
+// The points of a sweep, and its shards. See grid.hpp.
 #include "sweep/grid.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +37,7 @@ uint64_t Grid::size() const {
 
 Grid::Point Grid::at(uint64_t index) const {
   std::vector<size_t> which(dimensions_.size());
+  // The index as a number whose digits are the dimensions; the last one is the lowest digit.
   for (size_t d = dimensions_.size(); d-- > 0;) {
     which[d] = index % dimensions_[d].values.size();
     index /= dimensions_[d].values.size();

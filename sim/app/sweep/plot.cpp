@@ -1,3 +1,4 @@
+// Draws the table of a sweep, each kind of plot by one function. See plot.hpp.
 #include "sweep/plot.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +33,9 @@ std::string label_of(const Devices& d) {
   return fmt::format("{} client, {} server", device_name(d.first), device_name(d.second));
 }
 
-/// How gnuplot draws a line. A line of one point, or over categories, is points.
+/// How gnuplot draws a line: lw width, pt point type, ps point size. A line of one point, or over
+/// categories, is points. Point types: 6 open circles for a model; filled circles (7) for RTL,
+/// squares (5) for tandem, triangles (9) for different devices.
 std::string style_of(const Devices& d, bool joins) {
   const bool is_model = (d.first == "model" || d.first.empty()) &&
                         (d.second == "model" || d.second.empty()) && d != Devices{};
@@ -284,6 +287,8 @@ void Plot::heat() {
     line.data += fmt::format("{0:.10g} {1:.10g} {2:.10g} {3:.10g} {4:.10g} {5:.10g} {6:.10g}\n",
                              c.x, c.y, c.x - 0.5, c.x + 0.5, c.y - 0.5, c.y + 0.5, c.value);
   // The numbers, where a cell has room for one.
+  // Pixels of a cell, at least. kDark: cells below this share of the range are dark, and have white
+  // numbers.
   constexpr double kCellWidth = 42, kCellHeight = 18, kDark = 0.6;
   if (Drawing::kHeatWidth / static_cast<double>(x_.values().size()) < kCellWidth ||
       Drawing::kHeight / static_cast<double>(by_.values().size()) < kCellHeight)

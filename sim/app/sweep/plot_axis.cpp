@@ -1,3 +1,4 @@
+// An axis of a plot. See plot_axis.hpp.
 #include "sweep/plot_axis.hpp"
 
 #include <fmt/format.h>
@@ -109,8 +110,8 @@ std::string Axis::commands(char name, double pixels) const {
 }
 
 std::string tick_commands(char name, const std::vector<Tick>& ticks, double pixels) {
-  constexpr double kGap = 8;
-  constexpr size_t kMostUnlabelled = 30;
+  constexpr double kGap = 8;              // pixels between two texts
+  constexpr size_t kMostUnlabelled = 30;  // of more ticks, those without a text are left out
   const auto width = [&](const Tick& t) {
     return kDigit * static_cast<double>(t.text.size()) + kGap;
   };

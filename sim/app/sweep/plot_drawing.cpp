@@ -1,3 +1,4 @@
+// Colours, and the script that draws lines. See plot_drawing.hpp.
 #include "sweep/plot_drawing.hpp"
 
 #include <fmt/format.h>
@@ -64,6 +65,7 @@ std::string Drawing::script(const std::string& title) const {
     longest = std::max(longest, l.title.size());
   }
   const bool is_beside = titles > kFew || (titles > 1 && longest > kShort);
+  // Pixels. A key beside the field takes 7 for each character and 20 for each entry.
   const size_t width = 760 + (is_beside ? 70 + 7 * longest : 0),
                height = std::max<size_t>(420, is_beside ? 130 + 20 * titles : 0);
   std::string out = fmt::format(

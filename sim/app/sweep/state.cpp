@@ -1,3 +1,4 @@
+// The finished points of a sweep in a file. See state.hpp.
 #include "sweep/state.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ State::State(std::string path, const ordered_json& definition) : path_(std::move
   if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_))
     throw Usage(fmt::format("--state {}: not a regular file", path_));
   check_writable("--state", path_);
+  // The first line is the definition; then a line for each point.
   const std::string head = definition.dump() + "\n";
   std::string text;
   if (std::ifstream in(path_, std::ios::binary); in)

@@ -1,3 +1,4 @@
+// The command sweep: runs the points, and writes table and plot. See sweep.hpp.
 #include "sweep/sweep.hpp"
 
 #include <fmt/format.h>
@@ -216,7 +217,7 @@ int sweep_command(Options& o) {
     if (!o.json.empty()) runs[point] = outcome.json;
     if (outcome.status == kGood) return;
     worst = std::max<int>(worst, outcome.status);
-    if (std::ranges::count(failures, '\n') < 40)
+    if (std::ranges::count(failures, '\n') < 40)  // a screen; the table has them all
       failures += fmt::format("point {}: {}\nreproduce: {}\n", point,
                               outcome.failure.substr(0, outcome.failure.find('\n')),
                               reproduce(d.request(point)));

@@ -1,3 +1,4 @@
+// The table of a sweep: makes, reads, merges it. See table.hpp.
 #include "sweep/table.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +83,9 @@ std::string figure(const std::string& column, const Outcome& o) {
     return fmt::format("{}", fmt::join(cdf.get<std::vector<double>>(), " "));
   }
   if (column.starts_with("latency_"))
+    // latency_p50_ns is p50 of latency_ns: without the 8 letters before and the 3 after it.
     return inside(run, "latency_ns", column.substr(8, column.size() - 8 - 3).c_str());
+  // path_host_ns is host_ns of path.
   if (column.starts_with("path_")) return inside(run, "path", column.substr(5).c_str());
   if (column == "limit") return inside(run, "limit", "by");
   if (column == "limit_use") return inside(run, "limit", "use");

@@ -1,3 +1,4 @@
+// Lists and ranges of values. See values.hpp.
 #include "sweep/values.hpp"
 
 #include <fmt/format.h>
@@ -13,9 +14,9 @@
 namespace rnic::app::sweep {
 namespace {
 
-constexpr size_t kMostDigits = 6;          // after the point
-constexpr size_t kMostValues = 1'000'000;  // of one range
-constexpr int64_t kMostNumber = 1'000'000'000'000;
+constexpr size_t kMostDigits = 6;                   // after the point
+constexpr size_t kMostValues = 1'000'000;           // of one range
+constexpr int64_t kMostNumber = 1'000'000'000'000;  // with kMostDigits it still fits in int64_t
 
 /// A decimal number; nothing if the text is none.
 struct Decimal {
@@ -70,6 +71,7 @@ std::vector<std::string> range(const std::string& name, std::string_view text) {
     if (how == '+') {
       v += units(by->value);
     } else {
+      // Values that round to the one before are left out.
       const int64_t last_value = v;
       while (v == last_value) v = std::llround(exact *= by->value);
     }
