@@ -1,3 +1,4 @@
+// The command crash: runs durable_log once for each case, and reports losses. See crash.hpp.
 #include "measure/crash.hpp"
 
 #include <fmt/format.h>

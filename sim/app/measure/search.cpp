@@ -1,3 +1,5 @@
+// The command search: draws situations, runs them on model and RTL, and shrinks the worst ones. See
+// search.hpp.
 #include "measure/search.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +32,8 @@ constexpr unsigned kPatienceS = 200;  // wall time of one run, at most
 constexpr double kLongest = 4;        // ms simulated: takes 20 to 30 s on two RTL devices
 constexpr double kBroken = 1000;      // score of a situation that ends differently on model and RTL
 constexpr size_t kParents = 12;       // the worst situations, parents of the next ones
-constexpr unsigned kFreshPercent = 35;
-constexpr double kShareOfShrinking = 0.3;
+constexpr unsigned kFreshPercent = 35;  // of new situations are drawn; the others change a parent
+constexpr double kShareOfShrinking = 0.3;  // of the setting `seconds`
 const std::vector<std::string> kPrograms = {
     "write_bw",         "send_bw",        "read_bw",   "write_lat", "send_lat",
     "read_lat",         "write_flush_bw", "flush_lat", "atomic_bw", "atomic_lat",
@@ -44,7 +46,7 @@ struct Measured {
   double rate = 0, p50 = 0, p99 = 0;  // messages/s; ns
   double simulated_ms = 0;
   double gap = 0;  // longest time without an arrival, as a share of the window
-  // (most - least - kGroup) / most, of the arrivals per QP.
+  // (most - least - kGroup) / most, of the messages that have arrived on a QP.
   double unfair = 0;
   std::string failure{};  // its first line
   bool timed_out = false;
@@ -336,6 +338,7 @@ class Search {
         const std::vector<Found> again = evaluate({s});
         if (again.empty()) continue;  // too long, ended early, or refused
         const Found& smaller = again[0];
+        // The same anomaly if half of its size is left: a setting that only enlarges it is dropped.
         if (smaller.what == least.what && smaller.score >= std::max(anomaly_, least.score / 2))
           least = smaller;
       }

@@ -1,3 +1,4 @@
+// Draws and changes situations. See search_space.hpp.
 #include "measure/search_space.hpp"
 
 #include <fmt/format.h>
@@ -124,11 +125,14 @@ void Space::draw_row(Situation& s, const Row& row, base::Rng& rng) {
 }
 
 void Space::bound(Situation& s) {
+  // Limits of one run, of all QPs and both directions together.
   constexpr uint64_t kMostBytes = 24ULL << 20, kMostMessages = 24'000;
   const auto lanes = [&] {
     return number_of(s, "threads", 1) * number_of(s, "qps", 1) * (1 + number_of(s, "both", 0));
   };
-  while (lanes() > 128) s.set["qps"] = "4";
+  while (lanes() > 128) s.set["qps"] = "4";  // with 4 threads and both directions: 32
+  // The messages of warm-up and count share the limits. A shorter message counts as
+  // 64 bytes.
   const uint64_t size = std::max<uint64_t>(number_of(s, "size", 64), 64);
   for (const char* what : {"warmup", "count"}) {
     const uint64_t most =
