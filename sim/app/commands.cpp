@@ -1,3 +1,4 @@
+// The commands list, explain, run, compare and copy. See commands.hpp.
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -23,12 +24,14 @@ namespace rnic::app {
 namespace {
 
 using Pairing = std::array<const char*, 2>;
+// RTL with RTL is first: compare and copy show the error of the others against it.
 constexpr std::array<Pairing, 4> kPairings = {
     {{"rtl", "rtl"}, {"model", "model"}, {"model", "rtl"}, {"rtl", "model"}}};
 constexpr std::array<Pairing, 1> kPairingsOfModels = {{{"model", "model"}}};
-constexpr const char* kFileOfEverySystem = "/bin/bash";
-constexpr const char* kPiece = "65536";
+constexpr const char* kFileOfEverySystem = "/bin/bash";  // copied without --file
+constexpr const char* kPiece = "65536";                  // bytes of a message of copy
 
+/// By how much `of` is above `to`.
 std::string percent(double of, double to) {
   return to == 0 ? "-" : fmt::format("{:.1f} %", (of / to - 1) * 100);
 }
@@ -36,6 +39,7 @@ std::string percent(double of, double to) {
 /// Executes runs, each in a child process, and prints and writes their results.
 class Batch {
  public:
+  /// What the batch prints to stderr if that is not a terminal.
   enum class InPipe { kQuiet, kLineOfEachRun };
   Batch(const Options& o, std::string name, InPipe in_pipe = InPipe::kQuiet)
       : options_(o),
@@ -118,6 +122,7 @@ class Batch {
         {"seed", r.seed},       {"settings", settings_json(r.config)}, {"incomplete", true},
         {"status", status}};
   }
+  /// The line of a batch on a terminal.
   void show(size_t done, size_t of) const {
     if (!is_shown_ || !is_terminal_ || of < 2) return;
     if (done == of) {
@@ -126,6 +131,7 @@ class Batch {
       fmt::print(stderr, "\r{}: {} of {} runs   ", name_, done, of);
     }
   }
+  /// A line for a finished run, where stderr is not a terminal.
   void tell(size_t number, size_t of, const RunRequest& r, const Outcome& out) const {
     fmt::print(stderr, "{}: {} of {}, {}: {}, {:.1f} s\n", name_, number, of, title_of(r),
                out.status == kGood ? "good" : "FAILED", out.wall_s);
@@ -139,6 +145,7 @@ class Batch {
     return fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed,
                        r.config.as_options(programs::find(r.program)));
   }
+  /// Records a finished run, and warns of files that are not what the user asked for.
   void take(const RunRequest& r, const Outcome& out) {
     cases_.push_back({name_of(r), out.wall_s, out.failure});
     runs_.push_back(out.json.contains("bytes") ? out.json : without_result(r, out.status));
@@ -169,8 +176,8 @@ class Batch {
   std::set<size_t> taken_;  // indices of finished runs
   std::vector<nlohmann::ordered_json> runs_;
   std::vector<TestCase> cases_;
-  std::string complaints_;
-  int worst_ = kGood;
+  std::string complaints_;  // about all failed runs; finish() prints them
+  int worst_ = kGood;       // the highest exit status so far
 };
 
 /// Adds the request with these devices; `what` is inserted into its file names.
