@@ -12,13 +12,18 @@
 namespace rnic::app {
 namespace {
 
+// First word of a file: pcap with times in us, in ns; pcapng.
 constexpr uint32_t kUs = 0xa1b2c3d4, kNs = 0xa1b23c4d, kPcapng = 0x0a0d0d0a;
+// pcap, in bytes: header of the file, and where it has the link type; header of a frame, and where
+// it has the number of captured bytes.
 constexpr size_t kFileHeader = 24, kLinkType = 20, kRecordHeader = 16, kIncluded = 8;
-constexpr size_t kEthernet = 14, kLeastIp = 20, kLeastTcp = 20;
+constexpr size_t kEthernet = 14, kLeastIp = 20, kLeastTcp = 20;  // bytes of headers
 constexpr uint32_t kIsEthernet = 1, kIsIpv4 = 0x0800, kIsTcp = 6;
-constexpr uint8_t kFin = 0x01, kSyn = 0x02, kAck = 0x10;
+constexpr uint8_t kFin = 0x01, kSyn = 0x02, kAck = 0x10;  // TCP flags
+// Bytes of an MPA start frame before its private data; where it has its flags and the length of the
+// private data. Bytes of an FPDU's length field and CRC.
 constexpr size_t kStart = 20, kStartFlags = 16, kStartLength = 18, kLength = 2, kCrc = 4;
-constexpr uint8_t kMarkers = 0x80;
+constexpr uint8_t kMarkers = 0x80;          // in the flags
 constexpr uint32_t kMostConnections = 256;  // the limit of a listing
 
 struct Packet {
@@ -32,6 +37,8 @@ struct Packet {
 std::optional<Packet> packet_of(std::span<const uint8_t> f) {
   if (f.size() < kEthernet + kLeastIp || base::load_be<uint16_t>(&f[12]) != kIsIpv4)
     return std::nullopt;
+  // IPv4: length at byte 2, protocol at 9, addresses at 12 and 16. TCP: ports at 0 and 2, sequence
+  // number at 4, header length at 12, flags at 13.
   const auto ip = f.subspan(kEthernet);
   const size_t ip_header = (ip[0] & 15u) * 4, all = base::load_be<uint16_t>(&ip[2]);
   if (ip[9] != kIsTcp || all > ip.size() || all < ip_header + kLeastTcp) return std::nullopt;
@@ -113,6 +120,7 @@ class Reader {
       const auto ahead = static_cast<int32_t>(p.seq - s.next);
       if (ahead > 0)
         throw wrong(fmt::format("{} bytes of a stream are missing or come later", ahead));
+      // old: bytes that an earlier packet had, too.
       const auto old = std::min(static_cast<size_t>(-int64_t{ahead}), p.data.size());
       s.waiting.insert(s.waiting.end(), p.data.begin() + static_cast<std::ptrdiff_t>(old),
                        p.data.end());

@@ -1,3 +1,4 @@
+// Reads a listing (JSON): its units and endpoints; load_device.cpp reads the rest. See load.hpp.
 #include "replay/load.hpp"
 
 #include <fmt/format.h>
@@ -174,6 +175,7 @@ Listing load_listing(const std::string& path) {
   };
   Listing l;
   std::set<std::string> warned;
+  // Warns once about each subject.
   const auto warn = [&](size_t line, const std::string& about, const std::string& what) {
     if (warned.insert(about).second)
       l.warnings.push_back(fmt::format("replay: {}: line {}: {}", path, line, what));

@@ -1,4 +1,5 @@
-// See replay/make_plan.hpp.
+// Turns the units of one connection into steps: our messages, and those of the peer. See
+// replay/make_plan.hpp.
 #include "replay/make_plan.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +19,11 @@ namespace {
 
 using spec::RdmapOpcode;
 
-constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;
+constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;  // of byte 16 of an MPA start frame
 constexpr size_t kStart = 20, kIrdOrd = 4;  // bytes of an MPA frame's header, of IRD and ORD
 
+/// Takes the parameters of our Request or Reply. Flags in byte 16: 0x80 markers, 0x40 CRC, 0x10 IRD
+/// and ORD follow (RFC 6581), 14 bits each. Byte 17 is the revision.
 void start_of(Plan& p, const Unit& u) {
   const Bytes& f = u.bytes;
   if (f.size() < kStart)
@@ -128,6 +131,7 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
       steps_upto[u.n] = p.steps.size();
       continue;
     }
+    // goes_on: an FPDU of the message whose last one is still missing.
     const bool goes_on = !u.is_mpa && !u.is_raw && !p.steps.empty() && !p.steps.back().is_mpa &&
                          !p.steps.back().is_raw && p.steps.back().ours == ours &&
                          !p.steps.back().message.is_whole;

@@ -14,6 +14,7 @@ using spec::LlpEvt;
 using spec::LlpOp;
 
 namespace {
+// Bytes of an MPA start frame before its private data, whose length is in bytes 18 and 19.
 constexpr size_t kMpaHead = 20;
 constexpr std::ptrdiff_t kCrc = 4;
 }  // namespace

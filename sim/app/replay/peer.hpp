@@ -96,16 +96,19 @@ class ReplayPeer final : public sim::Device {
 
   size_t next_ = 0, segment_ = 0;  // index in the plan, in the step
   size_t hold_ = SIZE_MAX;         // a step, see hold()
-  bool is_ended_ = false;
+  bool is_ended_ = false;          // the expected Terminate has arrived
+  // The connection: it exists, is in RDMA mode, had a message that is not the listing's, is gone,
+  // was closed by us. playing_: play() runs, and ignores the calls that its own calls cause.
   bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
        playing_ = false, closed_by_device_ = false;
   size_t beyond_ = 0;
   uint16_t connection_ = 0;
+  // Bytes sent, and the credit's limit of them; streaming bytes that the LLP holds for us.
   uint32_t sent_ = 0, limit_ = 0, waiting_ = 0;
-  Bytes frame_;  // of MPA, as far as received
-  std::map<spec::RdmapOpcode, Message> coming_;
+  Bytes frame_;                                  // of MPA, as far as received
+  std::map<spec::RdmapOpcode, Message> coming_;  // of the device, not whole yet
   std::vector<Exchange> exchanges_;
-  uint64_t moved_ = 0;
+  uint64_t moved_ = 0;  // events so far, by which the player notices progress
 };
 
 }  // namespace rnic::app

@@ -1,3 +1,4 @@
+// Questions about a plan. See replay/plan.hpp.
 #include "replay/plan.hpp"
 
 namespace rnic::app {

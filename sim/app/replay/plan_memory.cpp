@@ -42,7 +42,7 @@ void regions_of_note(const Listing& l, Plan& p) {
   for (const auto& [k, sum] : sums) {
     if (k >= sums.size())
       throw Usage(fmt::format("replay: the note names region {} of {}", k, sums.size()));
-    const uint8_t* e = &p.private_data[k * kAdvertised];
+    const uint8_t* e = &p.private_data[k * kAdvertised];  // address (8 bytes), STag (4), length (4)
     const uint32_t length = base::load_be<uint32_t>(e + 12);
     if (length > kLargestRegion)
       throw Usage(fmt::format("replay: region {} has {} bytes", k, length));

@@ -15,10 +15,11 @@ using namespace verbs;
 using spec::RdmapOpcode;
 
 constexpr uint64_t kReceive = uint64_t{1} << 32;  // set in a receive's wr_id
-constexpr uint8_t kUntouched = 0xee;
-constexpr uint64_t kMargin = 64;  // after each receive: must stay unchanged
+constexpr uint8_t kUntouched = 0xee;              // fills the receives before the start
+constexpr uint64_t kMargin = 64;                  // after each receive: must stay unchanged
+// How long nothing may move; how long the device has, after the last unit, to react to it.
 constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
-constexpr Time kLookAgain = 20 * kUs;
+constexpr Time kLookAgain = 20 * kUs;  // between two looks whether the device has closed
 // Time from the play of a unit to the post of a receive after it, so that the device has taken the
 // unit; and from the post to the next unit, so that the device has taken the receive.
 constexpr Time kSettle = 20 * kUs;
@@ -33,6 +34,7 @@ void got(Result<void> r, const char* what) {
   if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
 }
 
+/// Room for a message in a buffer, with the margin, in multiples of 64 bytes.
 uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
 
 }  // namespace
@@ -193,7 +195,7 @@ bool ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
     }
     connection_ = got(request->accept(qp_, param), "accept");
   }
-  posted_ = 2;
+  posted_ = 2;  // Request and Reply
   return true;
 }
 

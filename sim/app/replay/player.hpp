@@ -81,7 +81,7 @@ class ReplayPlayer {
   size_t receives_posted_ = 0;  // of Plan::posts
   // Time of the next post; time at which the peer then continues. 0: not yet known.
   Time post_at_ = 0, play_at_ = 0;
-  // "Reads" are Reads and Flushes.
+  // Requests posted and completed; receives completed; Reads and Flushes completed and posted.
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
   std::vector<std::vector<Region::Write>> written_;  // by on_write(), per region
   uint64_t checks_ = 0;

@@ -26,6 +26,7 @@ namespace {
 constexpr uint16_t kPort = 4791;  // of the first connection
 constexpr size_t kBytesALine = 32;
 
+/// The side whose options and settings our device has.
 Side seat_of(Endpoint e) { return e == Endpoint::kInitiator ? kClient : kServer; }
 
 std::string dump(std::span<const uint8_t> bytes) {

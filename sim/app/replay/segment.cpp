@@ -1,3 +1,4 @@
+// Parses, compares and changes FPDUs. See replay/segment.hpp.
 #include "replay/segment.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,10 @@ namespace rnic::app {
 
 namespace {
 
+// Bytes: of an FPDU's length field and CRC; of a Read Request's payload (RFC 5040 section 4.4: sink
+// STag at 0, sink TO at 4, size at 12, source STag at 16, source TO at 20).
 constexpr size_t kLength = 2, kCrc = 4, kReadRequest = 28;
-constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;
+constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;  // of DDP's control octet
 
 uint32_t be32(std::span<const uint8_t> b, size_t at) { return base::load_be<uint32_t>(&b[at]); }
 uint64_t be64(std::span<const uint8_t> b, size_t at) { return base::load_be<uint64_t>(&b[at]); }
@@ -207,6 +210,9 @@ Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
       s->opcode == spec::RdmapOpcode::kReadRequest && s->payload.size() == kReadRequest;
   const bool is_flush = s->opcode == spec::RdmapOpcode::kFlushRequest &&
                         s->payload.size() == spec::FlushRequest::kBytes;
+  // Sent by the device: the sink of its Read Request; the STags that its Terminate repeats from a
+  // message of the peer. Sent by the peer: the source of a Read Request, the range of a Flush, the
+  // target of a tagged segment, the STag that a Send invalidates.
   if (from == Mover::kDevice) {
     if (is_read) at = {kLength + spec::kUntaggedHeaderBytes};
     if (s->opcode == spec::RdmapOpcode::kTerminate) at = stags_of_terminate(*s);
@@ -219,7 +225,7 @@ Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   }
   std::erase_if(at, [&](size_t k) { return !stags.contains(be32(fpdu, k)); });
   if (at.empty()) return fpdu;
-  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);
+  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);  // 0: the CRC is good
   for (const size_t k : at) base::store_be(&fpdu[k], stags.at(be32(fpdu, k)));
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
   return fpdu;
@@ -236,7 +242,7 @@ bool clear_pad(Bytes& fpdu) {
       fpdu.begin() + static_cast<std::ptrdiff_t>(kLength + base::load_be<uint16_t>(fpdu.data()));
   const auto to = fpdu.end() - static_cast<std::ptrdiff_t>(kCrc);
   if (std::all_of(from, to, [](uint8_t b) { return b == 0; })) return false;
-  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);
+  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);  // 0: the CRC is good
   std::fill(from, to, uint8_t{0});
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
   return true;
