@@ -99,6 +99,8 @@ Result<void> Host::take(const Wc& wc) {
 }
 
 Result<void> Host::take_send(Lane& lane, const Wc& wc) {
+  // The request that this completion is of. A success is of the first signalled request; an error
+  // may also be of an unsignalled one before it. A flush is always of the oldest.
   size_t next = 0;
   if (wc.status != IBV_WC_WR_FLUSH_ERR) {
     while (next < lane.sent.size() && !lane.sent[next].signaled &&
@@ -116,6 +118,7 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
     return fail(Errc::kProtocol, "qp {}: completion {} of request {} opcode {}, but the next is {}",
                 lane.number, to_string(wc.status), wc.wr_id, static_cast<unsigned>(wc.opcode),
                 name);
+  // Requests that the end of the life may cut short: they succeed or are flushed.
   const bool may_flush =
       (p.kind == Kind::kPlanned || p.kind == Kind::kAging || p.kind == Kind::kInvalidation) &&
       is_cut(lane, false);
@@ -268,7 +271,7 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
                 standing());
   }
   lane.received.pop_front();
-  lane.refill_at = dev_.now() + (1 + wc.wr_id % 3) * kUs;
+  lane.refill_at = dev_.now() + (1 + wc.wr_id % 3) * kUs;  // 1 to 3 us, if it has receives_late
   if (wc.status != IBV_WC_SUCCESS) {
     lane.receive_failed = true;
     return {};

@@ -1,3 +1,5 @@
+// The classes that plans draw, as tables of rows and columns, and their counts. See
+// regress/coverage.hpp.
 #include "regress/coverage.hpp"
 
 #include <fmt/format.h>
@@ -64,6 +66,7 @@ const std::vector<std::string> kLoanBefore = {"nothing", "by the peer", "local_i
 const std::vector<std::string> kBoundStags = {"use", "by the peer", "local"};
 const std::vector<std::string> kImmediates = {"alone", "alone, with SE", "after a Write"};
 
+/// A table: each cell counts the operations, or lives, of its row and column.
 struct Group {
   std::string name;
   std::vector<std::string> rows, columns;

@@ -11,7 +11,7 @@ namespace {
 // The RTL's simulation time depends on bytes and latencies: draw no more of either than the classes
 // need.
 constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
-constexpr uint32_t kLongPercent = 8;
+constexpr uint32_t kLongPercent = 8;  // of class kTo64K; the others have at most 3 full FPDUs
 // Percentages: streams with Flush; Flushes among their requests; regions in persistent memory.
 constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25, kPersistentPercent = 50;
 constexpr uint32_t kAgainPercent = 50;  // an operation on a word is followed by another on it
@@ -37,6 +37,7 @@ T any(base::Rng& rng, const std::array<T, N>& from) {
 /// Allocates a landing region from the bottom up.
 class Landing {
  public:
+  /// A piece after all earlier ones, which lies to page borders as `wanted`, if it is long enough.
   Piece take(base::Rng& rng, uint32_t length, Crossing wanted) {
     uint32_t at = used_;
     if (wanted == Crossing::kInside && length + 2 <= kPage) {
@@ -115,7 +116,8 @@ class Generator {
   }
 
  private:
-  /// The offset, in its first page, of a region that must reach into the next page.
+  /// The offset, in its first page, of a region that must reach into the next page: one or more
+  /// times 4 KiB before the end of the page. 0 if pages have 4 KiB.
   uint32_t place(Side side, uint32_t bytes) {
     const uint32_t page = plan_.page_bytes[side];
     if (page == kPage) return 0;
@@ -145,6 +147,7 @@ class Generator {
     }
   }
 
+  /// Draws everything but the operations. `count`: of operations.
   void settings(uint32_t count) {
     const auto give = [&](std::string name, const std::string& value) {
       plan_.settings.emplace_back(std::move(name), value);
@@ -152,7 +155,7 @@ class Generator {
     Plan& p = plan_;
     p.mtu = limits_.mtu.value_or(p.seed % 2 == 0 ? 1500 : 9000);
     give("mtu", fmt::format("{}", p.mtu));
-    const bool one_fpdu = p.seed % 8 == 3;
+    const bool one_fpdu = p.seed % 8 == 3;  // one plan of 8
     give("llp_window_bytes",
          fmt::format("{}", one_fpdu
                                ? kOneFpduWindow
@@ -185,6 +188,7 @@ class Generator {
     p.crc = !set_.percent(25);
     p.one_cq = set_.percent(50);
     for (const Side side : {kClient, kServer}) {
+      // The minimum build has 64 IRD and ORD slots in all.
       const uint32_t most = limits_.minimum ? 64 / kMinimumSlots : 32;
       p.ird[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
       p.ord[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
@@ -219,6 +223,8 @@ class Generator {
     if (aged.aged) depth = std::max(depth, kAgeBatch);
   }
 
+  /// Chooses the number of slots: 0 few, 3 many, else some. Two consecutive seeds have the same,
+  /// each with its own MTU.
   /// The index of a plan among those with the same number of slots. Classes that every regression
   /// must draw rotate with it.
   uint32_t turn() const { return static_cast<uint32_t>(plan_.seed / 2 % 4); }
@@ -367,6 +373,7 @@ class Generator {
     return {at, length};
   }
 
+  /// Cuts a length into pieces; returns their lengths.
   std::vector<uint32_t> cuts(uint32_t length, uint32_t pieces) {
     std::vector<uint32_t> at;
     for (uint32_t i = 1; i < pieces; ++i)
@@ -392,7 +399,7 @@ class Generator {
     const bool again = hot_ && n != count / 2 && atomics_.percent(kAgainPercent);
     if (again) o.side = hot_->side, o.qp = hot_->qp;
     o.op = static_cast<Op>(rng_.below(4));
-    o.size_class = static_cast<SizeClass>(rng_.below(9));
+    o.size_class = static_cast<SizeClass>(rng_.below(9));  // all but kLarge
     if (count >= 100 &&
         // The large operation; the seed selects which of the first four operations it is.
         n == count / 2) {
@@ -409,6 +416,7 @@ class Generator {
     }
     immediate(o);
     const unsigned peer = 1 - o.side;
+    // Bytes of all landing regions of a side. A QP that has used its part draws short messages.
     const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
     if (!again && !o.is_word() &&
         (landing_[0][o.qp].used() > budget / plan_.qps ||
@@ -580,6 +588,8 @@ class Generator {
     o.fence = true;
   }
 
+  /// A loan, as seen by its owner. is_own: for the owner's requests. is_returned: the peer has
+  /// returned it, and the owner has not closed it.
   struct Debt {
     bool is_open = false, is_own = false, is_returned = false;
     size_t opened = 0;  // index of the operation that has opened it
@@ -756,6 +766,9 @@ class Generator {
     if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
   }
 
+  /// A send queue while its requests are drawn. silent: entries since the last signalled request;
+  /// group, sends: entries of the current doorbell group, and receives that it takes; last: index
+  /// of the last request, if there is `any`.
   struct Queue {
     uint32_t silent = 0, group = 0, sends = 0;
     size_t last = 0;
@@ -769,6 +782,7 @@ class Generator {
     s.last = plan_.ops.size();
   }
 
+  /// A word of the peer's landing region; of_write: it lies in the target of a Write.
   struct Word {
     uint32_t offset = 0;
     bool of_write = false;
@@ -778,10 +792,12 @@ class Generator {
     uint32_t qp, offset;
   };
   Limits limits_;
+  // One generator for each subject, so that a new draw in one does not change the others' plans.
   base::Rng set_, rng_, wires_, lives_, pages_, flushes_, immediates_, atomics_, holds_, keys_,
       loans_, shares_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
+  // By side and QP: bytes that its Writes have written, and that its Reads and atomics fetched.
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
   bool has_immediates_ = immediates_.percent(50);
   bool has_keys_ = keys_.percent(50);

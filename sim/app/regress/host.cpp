@@ -19,6 +19,8 @@ constexpr uint32_t kServerIp = 0x0a000002, kSmallBytes = kPage,
                    kAccess =
                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr uint16_t kPort = 4791;
+// How long all threads may wait for a completion; how long a connection may take; how long a thread
+// with an armed CQ sleeps; how long the event of a completion may take.
 constexpr Time kPatience = 3 * kMs, kConnectPatience = 20 * kMs, kSleep = 5 * kUs,
                kEventPatience = 30 * kUs;
 
@@ -137,6 +139,7 @@ bool Host::all_over() const {
 
 Result<void> Host::open_queues(Context& context, std::vector<std::array<Cq, 2>>& cqs, bool of_all) {
   for (uint32_t c = 0; c < shape_.cqs; ++c) {
+    // 8 more entries, and 8 for each QP: requests and receives beside the planned ones.
     uint32_t sends = 8, receives = 8;
     for (uint32_t q = 0; q < plan_.qps; ++q) {
       if (!plan_.uses(q) || (!of_all && plan_.thread(side_, q) != thread_) ||
@@ -336,6 +339,7 @@ Result<void> Host::open_loans(Lane& lane) {
 }
 
 Result<void> Host::connect(Lane& lane) {
+  // The private data says to the server which QP of the plan this is.
   const std::array<uint8_t, 1> name{static_cast<uint8_t>(lane.number)};
   const auto port = static_cast<uint16_t>(kPort + plan_.thread(kServer, lane.number));
   auto c = verbs::connect(lane.qp, {kServerIp, port},

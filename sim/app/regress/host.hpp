@@ -35,9 +35,12 @@
 
 namespace rnic::app::regress {
 
+// Base addresses (iova) of the regions that a domain has beside the landing regions: source, the
+// region that the peer may not read, and the buffers of an SRQ.
 inline constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t{1} << 45;
 inline constexpr uint64_t kSharedIova = uint64_t{1} << 46;
 inline constexpr uint64_t kSharedId = 4'000'000;  // wr_id of an SRQ's first receive
+// First wr_id of spare receives; of requests that are no operation of the plan.
 inline constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
 inline constexpr Time kAfterwards = 5 * kUs;     // no completion may arrive this long after the end
 inline constexpr uint32_t kCplTimeout = 20'000;  // register cpl_timeout, device cycles: 62 us
@@ -54,7 +57,9 @@ struct Published {
   bool over = false;
   uint64_t receives = 0;              // posted, and known to the device
   std::span<const uint8_t> memory{};  // its landing region while it exists
-  uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
+  // Keys: of the landing region, of the source region, of a region without the right to read, of a
+  // region in another domain, of a region that was deregistered.
+  uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;
   std::vector<uint32_t> keys{};  // bound STags of its landing region
   /// A loan as last opened: its key, and the address of the landing region's first byte.
   struct Loan {
@@ -70,7 +75,7 @@ struct Shared {
     verbs::Manager* manager = nullptr;
     verbs::Context context;  // if threads share a CQ
     std::vector<std::array<verbs::Cq, 2>> cqs;
-    uint32_t done = 0, left = 0;  // threads
+    uint32_t done = 0, left = 0;  // threads whose lives are over; that have closed their queues
     std::array<Published, kMaxQps> lane{};
     std::map<uint32_t, Host*> owner;  // by QP number
     std::map<uint32_t, bool> limits;  // by number of an SRQ: its limit is armed
@@ -132,15 +137,16 @@ class Host {
     bool is_used = false;  // a message has taken a receive
   };
   enum class Phase : uint8_t { kWaiting, kOpen, kRunning, kEnding, kDraining, kOver };
+  /// Why a request or receive was posted.
   enum class Kind : uint8_t {
-    kPlanned,
-    kOffender,
-    kBehind,
-    kOverflow,
-    kLate,
-    kSpare,
-    kAging,
-    kInvalidation
+    kPlanned,      // an operation of the plan
+    kOffender,     // the request with the planned error
+    kBehind,       // after the offender: must not be executed
+    kOverflow,     // one of those that fill the CQ that is to overflow
+    kLate,         // posted after the end: must be flushed
+    kSpare,        // a receive that no message takes
+    kAging,        // an empty Write that advances the ring index
+    kInvalidation  // the local invalidation after a Read
   };
   /// A work request that is posted and has not completed.
   struct Posted {
@@ -177,9 +183,13 @@ class Host {
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions polled from the overflowing CQ
+    // look() and refuse() were called.
     bool looked = false, refused = false;
+    // A request or a receive has completed with an error: so must all later ones. The late Send is
+    // posted. own_cq has reported its overflow; all its entries were polled.
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
          cq_emptied = false;
+    // Earliest time of the next post, of the next receive, of the next query; first seen drained.
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
     std::optional<uint64_t> emptied{};  // Host::emptied_ when the QP had drained
     std::vector<verbs::AsyncEvent> events{};
@@ -269,9 +279,13 @@ class Host {
     return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow &&
            lane.life->who == side_;
   }
+  /// Requests of the peer are in flight at the end: its memory may hold only a part of them.
   bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
   verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // by the plan
   Expected expected(const Lane& lane) const;
+  /// True if the end may flush planned requests of this side (`receives`: planned receives). After
+  /// an error, these are the requests of the other side and the receives of the side that posted
+  /// it.
   bool is_cut(const Lane& lane, bool receives) const;
   Published& mine(const Lane& lane) { return own_.lane[lane.number]; }
   const Published& theirs(const Lane& lane) const { return shared_.side[peer_].lane[lane.number]; }

@@ -1,3 +1,4 @@
+// The lists of the settings keep and simple. See regress/keep.hpp.
 #include "regress/keep.hpp"
 
 #include <fmt/format.h>

@@ -13,7 +13,8 @@ using namespace verbs;
 
 namespace {
 
-constexpr Time kLook = 2 * kUs;
+constexpr Time kLook = 2 * kUs;  // between two queries of a draining QP
+// First wr_id of empty Writes that age a queue; of local invalidations.
 constexpr uint64_t kAgeId = 2'000'000, kInvalidationId = 3'000'000;
 
 WrOpcode opcode_of(const Operation& o) {
@@ -262,6 +263,7 @@ Result<void> Host::post(Lane& lane) {
   const std::span<const Operation* const> group(&lane.sends[lane.posted], end - lane.posted);
   const auto sends = static_cast<size_t>(
       std::ranges::count_if(group, [](const Operation* o) { return o->takes_receive(); }));
+  // Entries of the send queue: of the group, and outstanding. An invalidation has its own Posted.
   size_t entries = 0;
   for (const Operation* o : group) entries += o->entries();
   for (const Posted& p : lane.sent)

@@ -14,8 +14,8 @@
 namespace rnic::app::regress {
 namespace {
 
-constexpr uint32_t kClosing = 1'000'000;  // first number of the closing Sends
-constexpr uint64_t kFarIova = uint64_t{1} << 33;
+constexpr uint32_t kClosing = 1'000'000;          // first number of the closing Sends
+constexpr uint64_t kFarIova = uint64_t{1} << 33;  // distance of the regions with Base::kFar
 
 std::string text_of(const std::vector<Piece>& pieces) {
   std::string s;
@@ -292,8 +292,8 @@ void Plan::mend() {
   std::erase_if(ops, [&](const Operation& o) { return idle.contains(o.number); });
 }
 
-// An operation whose joined predecessor was removed gets a doorbell of its own. A QP still signals often
-// enough, since it has fewer requests.
+// An operation whose joined predecessor was removed gets a doorbell of its own. If a signalled
+// request was removed, a later one is signalled before half of the queue is unsignalled.
 void Plan::regroup() {
   std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;
   std::array<std::array<uint32_t, kMaxQps>, 2> silent{};
@@ -445,6 +445,7 @@ void change_word(Memory& m, const Operation& o) {
   uint64_t value = o.data;
   if (o.op == Op::kFetchAdd) value = sum_of(old, o.data, o.mask);
   if (o.op == Op::kCmpSwap) {
+    // Bits of the mask in which the operand shall differ, mixed from `data`; all bits if none is.
     const uint64_t differs = o.compare_mask & (o.data | 1) * 0x9e3779b97f4a7c15;
     const bool matches = o.matches || o.compare_mask == 0;
     m.compare[o.number] = old ^ (o.data & ~o.compare_mask) ^

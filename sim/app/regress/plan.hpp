@@ -205,7 +205,11 @@ inline constexpr std::array kEndNames = {"client closes", "server closes", "both
                                          "error"};
 
 /// The error that ends a life. The peer's device detects the errors of the first group; the device
-/// of the posting side detects those of the second.
+/// of the posting side detects those of the second, from kLocalKey on. Names: a key that is
+/// unknown, a region that was deregistered (stale), lacks a right, is of another domain; bytes
+/// beyond the bounds of the region; an address that wraps at 2^64; a PCIe read that fails
+/// (kSourceRead and the others of Answer); a Flush or atomic on a stream without them (off).
+/// post_wrong() in wrong.cpp makes each of them.
 enum class Fault : uint8_t {
   kWriteKey,
   kWriteStale,

@@ -30,9 +30,9 @@ using namespace regress;
 
 namespace {
 
-constexpr uint32_t kOpsOfChild = 250;
-constexpr uint64_t kFailuresToStop = 3;
-constexpr ChildLimits kPatience{.wall_s = 900};
+constexpr uint32_t kOpsOfChild = 250;    // operations of a plan; each child process runs one plan
+constexpr uint64_t kFailuresToStop = 3;  // then no more children are started
+constexpr ChildLimits kPatience{.wall_s = 900};  // a child takes seconds to minutes
 // The maximum of lines printed of a failure; of the smallest plan and of its failure. With the
 // surrounding lines and the totals a failure takes 40 lines.
 constexpr size_t kLinesOfFailure = 12, kLinesOfSmallest = 16;

@@ -1,3 +1,4 @@
+// Draws one plan and runs it on two hosts. See regress/run_plan.hpp.
 #include "regress/run_plan.hpp"
 
 #include <fmt/format.h>
@@ -74,6 +75,7 @@ std::string kind_of_fault(const std::string& fault) {
   return kind;
 }
 
+/// The key "kind" of the outcome: shrinking accepts only failures of the same kind.
 std::string kind_of(const regress::Shared& shared, const sim::RunResult& result,
                     const std::string& fault) {
   if (result.is_stuck() || shared.is_stuck) return "stuck";

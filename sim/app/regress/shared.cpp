@@ -16,8 +16,9 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint32_t kMostPieces = 3, kGap = 64;
+constexpr uint32_t kMostPieces = 3, kGap = 64;  // SGEs of a receive; bytes around its pieces
 
+/// What a posted receive holds: differs between slots and between neighbouring bytes.
 uint8_t pattern(uint32_t slot, size_t at) { return static_cast<uint8_t>(slot * 37 + at * 11 + 5); }
 
 }  // namespace
@@ -173,6 +174,7 @@ Result<void> Host::close_srq(Domain& d) {
         standing());
   }
   const auto limit = own_.limits.find(d.srq.number());
+  // The second of the limits in open_srq(), which the first message reaches.
   const bool is_met =
       d.is_used && (plan_.seed + static_cast<uint64_t>(&d - domains_.data()) + thread_) % 3 == 1;
   if (is_met && limit->second)

@@ -21,10 +21,12 @@ namespace {
 constexpr Time kLate = 2.1 * kCplTimeout * 3.1 * kNs;
 
 struct OfFault {
-  Cause cause;         // at the peer's device; of a local error, at the device of the posting side
-  uint16_t terminate;  // layer, type and code that the other side receives
-  WcStatus offender;   // completion of the offending request
-  WcStatus receive;    // completion of the first spare receive
+  Cause cause;  // at the peer's device; of a local error, at the device of the posting side
+  // Layer, type and code of the Terminate that the other side receives: 0x1102 is layer 1, type 1,
+  // code 2.
+  uint16_t terminate;
+  WcStatus offender;  // completion of the offending request
+  WcStatus receive;   // completion of the first spare receive
 };
 OfFault of(Fault f) {
   constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
@@ -321,6 +323,8 @@ Result<void> Host::post_wrong(Lane& lane) {
     wr.flush_type =
         life.persistent[peer_] ? IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT : IBV_FLUSH_GLOBAL;
   }
+  // Chooses between two forms of an error. A wrong key: ^ 0x5a changes the key byte of the STag,
+  // ^ 0x1000 the rest of it.
   const bool is_odd = life.length % 2 != 0;
   const bool is_atomic = is_of_atomic(life.fault) || life.fault == Fault::kAtomicOff;
   if (is_atomic) put_atomic(lane, wr, local);
