@@ -1,3 +1,5 @@
+// A device in tandem: passes every call to the RTL. Passes what the RTL reports to the follower and
+// the ordering checker. See device_tandem.hpp.
 #include "tandem/device_tandem.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@ namespace {
 class Listeners final : public Observer {
  public:
   void add(Observer& o) { all_.push_back(&o); }
+  /// The cycle of the last activity.
   uint64_t moved_at() const { return moved_at_; }
 
   void cycle(uint64_t n) override {
@@ -80,6 +83,7 @@ class Listeners final : public Observer {
 
  private:
   template <class F>
+  /// Calls all observers; move() also notes the activity.
   void tell(F f) {
     for (Observer* o : all_) f(*o);
   }

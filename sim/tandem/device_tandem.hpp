@@ -26,9 +26,8 @@ namespace rnic::sim {
 std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 
 inline constexpr uint64_t kQuietCycles = 4096;
-inline constexpr uint64_t kQuietNs =
-    base::time_of_cycle(2 * kQuietCycles) /
-    1000;  // longer than the quiet time, for a caller that waits until a device is quiet
+/// Longer than the quiet time, for a caller that waits until a device is quiet.
+inline constexpr uint64_t kQuietNs = base::time_of_cycle(2 * kQuietCycles) / 1000;
 
 /// What was followed, compared and judged so far, with counts.
 struct TandemReport {

@@ -1,3 +1,4 @@
+// Compares each output of the RTL with the oldest expected one of its kind. See expect.hpp.
 #include "tandem/expect.hpp"
 
 #include <algorithm>
@@ -157,7 +158,7 @@ void Expect::cq_written(const DmaWrite& w) {
   const Completion c = completions_.front();
   completions_.pop_front();
   auto model = spec::Cqe::unpack(c.bytes);
-  model.timestamp = rtl.timestamp;
+  model.timestamp = rtl.timestamp;  // the model does not compute it; checked below
   if (w.address != c.address || !(rtl == model)) {
     return tally_.differ("CQ {}: completion: RTL at {:#x} {} / model at {:#x} {}", c.cqn, w.address,
                          rtl.describe(), c.address, model.describe());

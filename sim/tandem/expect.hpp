@@ -98,10 +98,11 @@ class Expect {
   std::string left(bool at_end) const;
 
  private:
-  struct Packet {
+  struct Packet {  // payload of one segment, partly written
     uint16_t qpn = 0;
     std::vector<spec::Extent> extents;
     Payload data;
+    // Written so far: whole extents, bytes of the next one, bytes of all.
     size_t extent = 0;
     uint32_t in_extent = 0, at = 0;
   };
@@ -119,8 +120,8 @@ class Expect {
     std::array<uint8_t, spec::Eqe::kBytes> bytes{};
     uint8_t vector = 0;
   };
-  struct Owed {  // of a vector: messages due for its events
-    Vector now, before;
+  struct Owed {          // of a vector: messages due for its events
+    Vector now, before;  // its table entry: current, and before the latest change
     uint32_t messages = 0;
     bool was_masked = false;  // since the first of them: they may merge into one
     uint64_t masked_at = 0;   // cycle of the latest change to masked
@@ -141,7 +142,7 @@ class Expect {
   std::deque<Packet> packets_;
   std::deque<Word> words_;
   std::deque<Completion> completions_;
-  uint64_t newest_ = 0;  // timestamp
+  uint64_t newest_ = 0;  // timestamp of the last completion
   std::deque<Event> events_;
   std::vector<Owed> vectors_;
   std::deque<AdminByte> admin_;

@@ -1,3 +1,5 @@
+// The follower: passes what the RTL reports to Steps, and says what is left at the end. See
+// follower.hpp.
 #include "tandem/follower.hpp"
 
 #include <variant>

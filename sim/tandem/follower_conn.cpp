@@ -8,7 +8,8 @@ namespace {
 constexpr uint8_t kTermLeft = 0, kTermLate = 1, kEvent = 2, kRawCheck = 3, kRawAbort = 4,
                   kOrder = 5, kCommand = 6;
 
-// Cycles after which the RTL has seen a credit.
+// Cycles after which the RTL has surely seen a credit. Until then it may still refuse a command for
+// lack of credit.
 constexpr uint64_t kCreditSeen = 256;
 
 }  // namespace

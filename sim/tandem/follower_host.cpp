@@ -9,7 +9,7 @@ namespace {
 
 /// Registers that hold a time or a count, or that race with the device: read, but not compared.
 bool is_live(uint32_t offset) {
-  switch (offset & ~7U) {
+  switch (offset & ~7U) {  // the 64-bit register
     case spec::kDevStatusOffset & ~7U:
     case spec::kDeviceTimeOffset & ~7U:
     case spec::kDoorbellsDroppedOffset & ~7U:
@@ -80,6 +80,7 @@ void Steps::pcie(const spec::PcieCfg& cfg) {
 void Steps::vectors_changed() {
   for (uint32_t v = 0; v < vectors_; ++v) {
     const uint32_t at = spec::kMsixAddressOffset + v * spec::kMsixAddressStride;
+    // An entry: address in bytes 0 to 7, data in 8 to 11, and in 12 to 15 the mask (bit 0).
     const uint64_t word = host_.bar.read(0, at + 8, 8);
     expect_.vector_changed(
         static_cast<uint8_t>(v),

@@ -6,7 +6,7 @@
 namespace rnic::sim {
 namespace {
 
-// Operations of qp_retire.
+// Operations of commit qp_retire (docs/spec/commits.yaml).
 constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5,
                   kFlushAsked = 6, kFlushPosted = 7;
 // Cycles from an RQ doorbell to the last commit of a take that read the old index: S0 to S3 of
@@ -112,7 +112,7 @@ void Steps::step(const spec::QpIssueCommit& c) {
           "qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that "
           "failed",
           c.qpn);
-    open_[2] = true;
+    open_[2] = true;  // of client wqe (tpt_check)
     return drop_open(2);
   }
   if (!qp_.exists(c.qpn) || !qp_.sq_waits(c.qpn))
@@ -222,8 +222,8 @@ void Steps::completion_told(const spec::Cqe& entry) {
   }
 }
 
-/// Retires done work requests at the head of the window. Also when all units have stopped: qp_retire
-/// takes the reports that it has queued before the flush.
+/// Retires done work requests at the head of the window. Also when all units have stopped:
+/// qp_retire takes the reports that it has queued before the flush.
 void Steps::retire_done(uint16_t qpn) {
   while (qp_.has_done(qpn)) qp_.retire(qpn);
 }

@@ -4,6 +4,7 @@
 namespace rnic::sim {
 namespace {
 
+// Operations of commit cq_op (docs/spec/commits.yaml); 3, a due event, is the default case.
 constexpr uint8_t kDoorbell = 0, kCommand = 1, kCompletion = 2;
 
 }  // namespace
@@ -85,7 +86,7 @@ void Steps::cq_cmd_rsp(const spec::CqCmdRsp& rsp) {
   if (!quiet_cq_) admin_.answer(rsp);
 }
 
-/// Sets the CQ fault bit of each QP that completes on the queue.
+/// Sets the CQ fault bit (kCqFault in follower_state.cpp) of each QP that completes on the queue.
 void Steps::cq_fault(const spec::CqFault& fault) {
   for (uint16_t qpn = 0; qpn < qps_.size(); ++qpn) {
     if (qp_.completes_on(qpn, fault.cqn)) qps_[qpn].bits |= 1U << 6;

@@ -7,14 +7,16 @@
 namespace rnic::sim {
 namespace {
 
+// `way` of commit llp_rx; 2: dropped.
 constexpr uint8_t kFpdu = 0, kStream = 1;
-// Operations of rdmap_op.
+// Operations of commit rdmap_op (docs/spec/commits.yaml).
 constexpr uint8_t kCtl = 0, kQpFault = 1, kTxFault = 2, kRespFailed = 3, kSegment = 4,
                   kSlotFree = 6, kWqe = 7;
 
 /// The first segment of a message on QN 0.
 bool begins_send(const model::RxUlpdu& u) {
   const auto b = u.data.bytes();
+  // Untagged (RFC 5041 section 4.3), QN at byte 6, MO at byte 14.
   return b.size() >= spec::kUntaggedHeaderBytes && (b[0] & 0x80) == 0 &&
          base::load_be<uint32_t>(&b[6]) == spec::kQnSend && base::load_be<uint32_t>(&b[14]) == 0;
 }
@@ -168,7 +170,7 @@ void Steps::segment(uint16_t qpn) {
 /// A segment of a stopped QP may have been looked up before the stop. Discards those results if
 /// they can be distinguished from the results of others.
 void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
-  auto& edge = answered_[0];
+  auto& edge = answered_[0];  // of client rx (tpt_check)
   if (edge.empty()) return;
   const uint32_t stag = edge.front().request.stag;
   const auto bytes = u.data.bytes();

@@ -6,6 +6,7 @@
 namespace rnic::sim {
 namespace {
 
+// `bits` of commit qp_state (docs/spec/commits.yaml).
 enum Bit : uint8_t {
   kError = 1,
   kPeerClosed = 2,

@@ -7,6 +7,7 @@ namespace {
 
 using namespace of_reg;
 
+// `client` of commit tpt_check (docs/spec/commits.yaml).
 constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3, kQn1 = 5;
 constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",
                                                  "a work request", "a Read Request of the peer"};

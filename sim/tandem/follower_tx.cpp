@@ -8,8 +8,8 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint64_t kSizeOnItsWay =
-    64;  // cycles from the decision on a segment size to the first grant of it
+// Cycles from the decision on a segment size to the first grant of it.
+constexpr uint64_t kSizeOnItsWay = 64;
 
 }  // namespace
 
@@ -241,6 +241,7 @@ void Steps::llp_tx(const Record& r) {
           r.data.size());
     model::LlpRecord raw = llp_.send_raw(std::move(raw_out_.front().bytes));
     raw_out_.pop_front();
+    // Streaming bytes are of no QP: 0xffff.
     expect_.record(
         {.connection = raw.connection, .hdr = {.qpn = 0xffff}, .data = std::move(raw.data)});
     expect_.sent(r);

@@ -1,3 +1,4 @@
+// Passes each observation to the checker whose rules depend on it. See ordering.hpp.
 #include "tandem/ordering.hpp"
 
 #include <variant>

@@ -1,3 +1,5 @@
+// Follows payload from the record to placement and delivery, and payload reads of responses. See
+// ordering_payload.hpp. Numbers of operations and clients: docs/spec/commits.yaml.
 #include "tandem/ordering_payload.hpp"
 
 #include <algorithm>
@@ -48,7 +50,7 @@ void PayloadOrder::pair(Connection& c) {
     if (r.is_stream) continue;
     const uint64_t position = c.position;
     c.position += r.data.size();
-    if (w.way != 0) continue;
+    if (w.way != 0) continue;  // no FPDU of a QP
     WireSegment s =
         WireSegment::of(c.has_markers ? WireSegment::without_markers(r.data, position) : r.data);
     if (r.error) s.is_good = false;
@@ -78,18 +80,18 @@ void PayloadOrder::fail(Qp& qp) {
 void PayloadOrder::operation(const spec::RdmapOpCommit& c) {
   Qp& qp = qps_[c.qpn];
   switch (c.op) {
-    case 0:
+    case 0:  // start or stop
       qp.is_running = std::exchange(qp.is_starting, false);
       if (!qp.is_running) fail(qp);
       break;
-    case 2:
+    case 2:  // tx_fault: a payload read has failed
       stop_pairing();
       [[fallthrough]];
-    case 1:
-    case 3:
+    case 1:  // qp_fault
+    case 3:  // the check for a response has failed
       fail(qp);
       break;
-    case 4:
+    case 4:  // the verdict of a segment
       judge(c.qpn, qp);
       break;
     default:
@@ -139,7 +141,8 @@ void PayloadOrder::placed(const DmaWrite& w) {
 // --- delivered
 
 void PayloadOrder::event(const spec::QpStateCommit& c) {
-  if (c.is_cmd == 0 && (c.bits & 1) != 0) placements_.doubt();  // a segment of it may have failed
+  // qp_error: a segment of the QP may have failed.
+  if (c.is_cmd == 0 && (c.bits & 1) != 0) placements_.doubt();
 }
 
 void PayloadOrder::word(const spec::AtomicWordCommit& c) {
@@ -177,6 +180,7 @@ void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
 
 void PayloadOrder::retire(const spec::QpRetireCommit& c) {
   Qp& qp = qps_[c.qpn];
+  // 1: a Read or a local request is done; 2: a receive is.
   if (c.op == 1 && qp.local.erase(c.slot) != 0) {
     findings_.judged("local requests done");
   } else if (c.op == 1) {
@@ -265,7 +269,7 @@ void PayloadOrder::ulpdu(const spec::DdpUlpduCommit& c) {
 }
 
 void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
-  if (c.client != 1) return;
+  if (c.client != 1) return;  // tx
   const uint64_t now = findings_.cycle();
   if (!pairs_ && now > quiet_since_ + kResumeCycles) {
     if (suspect_) findings_.differ("{}", *suspect_);
@@ -273,6 +277,7 @@ void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
   }
   quiet_since_ = now;
   if (!pairs_) return;
+  // If the lookup is of a response, finds the scheduled segment that it belongs to.
   Piece piece{.left = c.length};
   for (auto& [qpn, qp] : qps_) {
     for (Due& due : qp.dues) {

@@ -25,6 +25,7 @@ namespace rnic::sim {
 
 class PayloadOrder {
  public:
+  /// Cycles without a payload read after which rule c is judged again.
   static constexpr uint64_t kResumeCycles = 65536;
   explicit PayloadOrder(Findings& findings) : findings_(findings) {}
 
@@ -74,17 +75,18 @@ class PayloadOrder {
     bool is_old_value = false;
   };
   struct Qp {
+    // ddp has taken its start; rdmap, too; an error or a stop ended it.
     bool is_starting = false, is_running = false, has_failed = false;
     std::deque<WireSegment> waiting;  // received, no verdict yet
     Serial last = 0;                  // newest judged segment with payload
-    std::deque<Answered> reads;
-    std::deque<Serial> receives;
-    std::set<uint8_t> local;  // requests to our own table that tpt has done, by slot
-    uint64_t old_values = 0;  // decided by unit atomic, not yet matched to a done one
-    std::deque<std::string>
-        suspects;  // receives that await their CQE: the violation if it reports success
-    std::deque<Request> requests;
-    std::deque<spec::TxSource> scheduled;
+    std::deque<Answered> reads;       // judged responses, not yet done
+    std::deque<Serial> receives;      // judged ends of Sends and Immediate Data, not yet done
+    std::set<uint8_t> local;          // requests to our own table that tpt has done, by slot
+    uint64_t old_values = 0;          // decided by unit atomic, not yet matched to a done one
+    // Receives that await their CQE: the violation if it reports success.
+    std::deque<std::string> suspects;
+    std::deque<Request> requests;          // judged, of the peer, without a response yet
+    std::deque<spec::TxSource> scheduled;  // sources of the segments that ddp has scheduled
     std::deque<Due> dues;
     uint64_t due_count = 0;
   };
@@ -114,9 +116,9 @@ class PayloadOrder {
   std::map<uint16_t, Connection> connections_;
   Placements placements_;
   std::deque<Piece> pieces_;
-  bool pairs_ = true;
-  std::optional<std::string>
-      suspect_;  // a payload read without a lookup, until a failure explains it
+  bool pairs_ = true;  // payload reads still pair up with lookups: rule c is judged
+  // A payload read without a lookup, until a failure explains it.
+  std::optional<std::string> suspect_;
   std::optional<uint64_t> failed_at_;  // cycle in which a QP last failed or stopped
   uint64_t quiet_since_ = 0;           // no lookup and no payload read since
 };

@@ -1,3 +1,4 @@
+// Which judged segments were placed, by their bytes alone. See ordering_placed.hpp.
 #include "tandem/ordering_placed.hpp"
 
 #include <fmt/format.h>

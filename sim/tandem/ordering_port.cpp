@@ -1,3 +1,4 @@
+// Rules d and e: MMIO responses, limits of requests, words of atomics. See ordering_port.hpp.
 #include "tandem/ordering_port.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void PortOrder::response() {
 
 uint32_t PortOrder::limit(uint8_t now, uint8_t before) const {
   const bool settles = findings_.cycle() < changed_at_ + kSettleCycles;
-  return 128U << (settles ? std::max(now, before) : now);
+  return 128U << (settles ? std::max(now, before) : now);  // PCIe's code: 0 is 128 bytes, 1 is 256
 }
 
 void PortOrder::check(const char* what, uint64_t address, uint64_t length, uint32_t limit,

@@ -15,6 +15,7 @@ namespace rnic::sim {
 
 class PortOrder {
  public:
+  /// Cycles after a change of MPS and MRRS in which requests may still have the old sizes.
   static constexpr uint64_t kSettleCycles = 4096;
   explicit PortOrder(Findings& findings) : findings_(findings) {}
 
@@ -40,6 +41,7 @@ class PortOrder {
   std::array<bool, 256> open_{};
   std::map<uint8_t, uint64_t> old_values_;  // by tag: the word that an atomic reads
   uint64_t begun_ = 0, done_ = 0;           // TLPs on dma_wr
+  // A TLP has begun; a beat was offered, an MMIO read has arrived in this cycle.
   bool is_under_way_ = false, on_offer_ = false, mmio_read_ = false;
   std::deque<uint64_t> reads_;  // unanswered MMIO reads: the number of TLPs to be done before
 };

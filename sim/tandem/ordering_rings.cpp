@@ -1,3 +1,4 @@
+// Rules a3 and b: reads and writes of rings, events, interrupts. See ordering_rings.hpp.
 #include "tandem/ordering_rings.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@ namespace rnic::sim {
 namespace {
 
 constexpr uint8_t kBar0 = 0, kBar2 = 2;
+// Bytes: of a doorbell page, a ring unit, a CQE, an EQE.
 constexpr uint32_t kPage = 4096, kUnit = 64, kCqe = 32, kEqe = 16;
 
 }  // namespace
@@ -59,6 +61,7 @@ void RingOrder::rung(const Mmio& m) {
   if (m.bytes != 8) return;
   const auto object = static_cast<uint16_t>(m.value);
   const auto index = static_cast<uint16_t>(m.value >> 32);
+  // Doorbells of a page: 0x00 sq, 0x08 rq, 0x18 cq_arm.
   if (at == 0x00) rung_[object][0].push_back(index);
   if (at == 0x08) rung_[object][1].push_back(index);
   if (at == 0x18) arms_[object].push_back(index);
@@ -218,7 +221,7 @@ void RingOrder::interrupt(const DmaWrite& w) {
   findings_.judged("interrupts");
   const auto bytes = w.data.bytes();
   uint32_t data = 0;
-  for (size_t i = bytes.size(); i-- > 0;) data = data << 8 | bytes[i];
+  for (size_t i = bytes.size(); i-- > 0;) data = data << 8 | bytes[i];  // lowest byte first
   bool known = false;
   for (auto& [n, v] : vectors_) {
     if (std::find(v.messages.begin(), v.messages.end(), std::pair{w.address, data}) ==

@@ -47,7 +47,7 @@ class RingOrder {
     uint64_t base = 0, bytes = 0;
     uint8_t eqn = 0, vector = 0;
     uint32_t entries = 0;
-    uint16_t written = 0;
+    uint16_t written = 0;  // entries so far, modulo 2^16
     bool holds(uint64_t address) const { return address >= base && address - base < bytes; }
   };
   struct Fetch {  // an outstanding read of sq, rq or admin
@@ -80,13 +80,13 @@ class RingOrder {
   std::map<uint16_t, Qp> qps_;
   std::map<uint16_t, Ring> cqs_;
   std::map<uint8_t, Ring> eqs_;
-  std::map<uint16_t, std::array<std::deque<uint16_t>, 2>>
-      rung_;  // doorbells of the host that no commit has reported: sq, rq
+  // Doorbells of the host that no commit has reported: sq, rq.
+  std::map<uint16_t, std::array<std::deque<uint16_t>, 2>> rung_;
   std::map<uint16_t, std::deque<uint16_t>> arms_;  // armings of a CQ that have raised no event yet
   struct Vector {
-    std::vector<std::pair<uint64_t, uint32_t>>
-        messages;  // every address and data that its table entry has held
-    uint64_t events = 0, interrupts = 0;
+    // Every address and data that its table entry has held.
+    std::vector<std::pair<uint64_t, uint32_t>> messages;
+    uint64_t events = 0, interrupts = 0;  // EQEs of its EQs, and its messages so far
   };
   std::map<uint8_t, Vector> vectors_;
 };

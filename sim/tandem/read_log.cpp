@@ -1,3 +1,4 @@
+// The data that the RTL has read: which use gets which read. See read_log.hpp.
 #include "tandem/read_log.hpp"
 
 #include <fmt/format.h>

@@ -143,7 +143,7 @@ class ReadLog {
   std::string near(Client client, uint64_t address, uint32_t length) const;
   void contradict(const std::string& what);
 
-  static constexpr size_t kSettledKept = 256;
+  static constexpr size_t kSettledKept = 256;     // extents in dues_; of more, settled ones go
   std::deque<Due> dues_;                          // not read whole yet, oldest first
   std::list<Read> payload_, admin_, qn1_, reg_;   // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered

@@ -131,8 +131,8 @@ class Steps final : private model::HostIf::Out,
     bool look_empty = false, look_reads = false;  // result of qp_state's queue check
     std::optional<spec::QpCmd> at_look;           // query, destroy: executed at the queue check
     uint16_t connection = 0;
-    bool stopped_llp =
-        false;  // llp_if has taken its stop; records and grants in flight are still followed
+    // llp_if has taken its stop; records and grants in flight are still followed.
+    bool stopped_llp = false;
     bool ddp_stopped = false;  // ddp has taken its stop; segments inside are refused
     bool tx_failed = false;    // a payload of the QP was bad: ddp drops the rest
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
@@ -145,9 +145,9 @@ class Steps final : private model::HostIf::Out,
       std::deque<Untold> untold;  // one for each CQE that is not written yet
     };
     std::array<Retired, 2> retired;
-    bool is_changing = false;  // being created or destroyed; the RTL has not responded yet
-    uint16_t mulpdu_before = 0;
-    uint64_t resized = 0;  // cycle in which its segment size changed
+    bool is_changing = false;    // being created or destroyed; the RTL has not responded yet
+    uint16_t mulpdu_before = 0;  // the segment size that grants in flight may still have
+    uint64_t resized = 0;        // cycle in which its segment size changed
   };
   struct Answer {  // response of tpt to one lookup
     spec::WqeCheck request;
@@ -406,6 +406,7 @@ class Steps final : private model::HostIf::Out,
   bool quiet_cq_ = false;                           // cq's response was already sent
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
   enum class Look : uint8_t { kNone, kDue, kDone };
+  // Queue check of qp_state (qp_retire's `look`): requested, executed.
   Look look_ = Look::
       kNone;  // queue check of qp_state; it then decides again, unless the check is for a command
   uint16_t looked_at_ = 0;
@@ -427,17 +428,17 @@ class Steps final : private model::HostIf::Out,
   // rdmap -> qp: results that are stored, memory that is registered, windows that are bound
   std::deque<spec::RxDone> res_dones_;
   uint64_t placed_ = 0;  // place packets written
-  uint32_t cancelled_ =
-      0;  // Reads of the peer whose QP ended: answered_[3] may still hold their lookups
+  // Reads of the peer whose QP ended: answered_[3] may still hold their lookups.
+  uint32_t cancelled_ = 0;
   uint32_t refused_ = 0;        // received segments whose lookups answered_[0] may still hold
   std::array<bool, 4> open_{};  // lookups of the current item are left
-  std::deque<model::LlpRecord> records_;  // LLP -> llp_if
-  std::deque<spec::LlpCtlEvt> events_;    // LLP -> llp_if
-  std::deque<model::RxUlpdu> ulpdus_;     // mpa -> ddp
-  std::deque<model::RxUlpdu> inside_;     // ddp -> rdmap
-  std::deque<spec::TxGrant> grants_;      // llp_if -> ddp
-  std::deque<TxSegment> segments_;        // ddp, between schedule and assemble
-  TxSegment* scheduling_ = nullptr;
+  std::deque<model::LlpRecord> records_;   // LLP -> llp_if
+  std::deque<spec::LlpCtlEvt> events_;     // LLP -> llp_if
+  std::deque<model::RxUlpdu> ulpdus_;      // mpa -> ddp
+  std::deque<model::RxUlpdu> inside_;      // ddp -> rdmap
+  std::deque<spec::TxGrant> grants_;       // llp_if -> ddp
+  std::deque<TxSegment> segments_;         // ddp, between schedule and assemble
+  TxSegment* scheduling_ = nullptr;        // while ddp schedules it: its lookups go to its `asks`
   std::deque<model::TxUlpdu> ulpdus_out_;  // ddp -> mpa: assembled, not yet sent by the RTL
   std::deque<uint16_t> terms_left_;        // llp_if_tx -> llp_if_ctl: QPs whose Terminate was sent
   std::deque<RawOut> raw_out_;             // admin -> llp_if
@@ -445,7 +446,7 @@ class Steps final : private model::HostIf::Out,
   std::optional<uint16_t> give_;      // connection whose bytes admin waits for
   std::optional<uint16_t> giving_;    // of the conn_give that is being decided
   std::map<uint16_t, uint64_t> credited_;  // connection: cycle in which its credit changed
-  uint32_t term_life_ = 0;
+  uint32_t term_life_ = 0;  // of the last term_timer(), which terminate_late() gives back
   std::array<std::vector<Fires>, 4> fires_;  // cq_event: completion, overrun, QP, connection
   spec::PcieCfg pcie_;
   uint32_t vectors_ = 0;

@@ -47,8 +47,8 @@ struct WireSegment {
     if (framed != b.size() || ulpdu < 2) return s;
     s.is_tagged = (b[2] & 0x80) != 0;
     s.is_last = (b[2] & 0x40) != 0;
-    s.opcode = b[3] & 0x0f;  // ignores the reserved bit beside the opcode
-    const uint32_t header = s.is_tagged ? 14 : 18;
+    s.opcode = b[3] & 0x0f;                         // ignores the reserved bit beside the opcode
+    const uint32_t header = s.is_tagged ? 14 : 18;  // of DDP, with RDMAP's octet
     if (ulpdu < header) return s;
     if (!s.is_tagged) s.qn = be32(b.subspan(2 + 6));
     s.payload = fpdu.slice(2 + header, ulpdu - header);
