@@ -1,3 +1,5 @@
+// The settings of the platform as rows: name, unit, least, most, meaning, member, then for some
+// "power of two" or the choices of a text. Defaults are in config.hpp and link/config.hpp.
 #include "platform/config.hpp"
 
 #include <array>
@@ -7,6 +9,7 @@ namespace {
 
 using Row = SettingRow<PlatformConfig>;
 
+// pcie<M>: the accessor (settings.hpp) of member M in PlatformConfig::pcie; the others likewise.
 template <auto M>
 constexpr auto pcie = &setting_of<&PlatformConfig::pcie, M, PlatformConfig>;
 template <auto M>
@@ -151,7 +154,7 @@ const std::array kPresets = {
 double PcieConfig::gbps() const {
   if (pcie_gbps > 0) return pcie_gbps;
   const double lane = pcie_gen == 3 ? 8.0 : pcie_gen == 4 ? 16.0 : 32.0;
-  return lane * static_cast<double>(pcie_lanes) * 128 / 130;
+  return lane * static_cast<double>(pcie_lanes) * 128 / 130;  // line code 128b/130b
 }
 
 std::span<const SettingRow<PlatformConfig>> platform_settings() { return kRows; }

@@ -1,3 +1,5 @@
+// The content of configuration space after power-on, and which bits a write can change. Register
+// layouts: PCIe Base Specification 7.5 and 7.7.2.
 #include "platform/config_space.hpp"
 
 #include <algorithm>
@@ -28,14 +30,18 @@ void ConfigSpace::reset() {
   set(0x00, kVendorId | uint32_t{kDeviceId} << 16);
   set(kCommand, kMemorySpace | 1u << 20);  // status: has a capability list
   set(0x08, 0x028000u << 8 | 1);           // network controller, other; revision 1
-  set(kBar0, 0x4 | 0xe000'0000);           // 64 bit
+  set(kBar0, 0x4 | 0xe000'0000);           // 64 bit; firmware's address
   set(kBar2, 0xc | 0xd000'0000);           // 64 bit, prefetchable
+  // Subsystem: as vendor and device.
   set(0x2c, kVendorId | uint32_t{kDeviceId} << 16);
   set(kCapabilities, kPcieCap);
+  // Capability 0x10 is PCIe; after it comes 0x11, MSI-X, the last.
   set(kPcieCap, 0x10 | kMsixCap << 8 | 2u << 16);  // version 2, endpoint
   set(kPcieCap + 4, 5 | 1u << 5 | 1u << 28);  // up to 4096 bytes, 8-bit tags, function-level reset
+  // MPS, MRRS; extended tags and relaxed ordering enabled.
   set(kDeviceControl,
       size_code(config_.pcie_mps) << 5 | size_code(config_.pcie_mrrs) << 12 | 1u << 8 | 1u << 4);
+  // Speed and width, in link capabilities and (upper half) link status.
   const uint32_t link = static_cast<uint32_t>(config_.pcie_gen | config_.pcie_lanes << 4);
   set(kPcieCap + 12, link);
   set(kLinkControl, (config_.pcie_rcb == 128 ? 1u << 3 : 0) | link << 16);
@@ -52,9 +58,9 @@ bool ConfigSpace::write(uint32_t offset, uint32_t value) {
   auto masked = [&](uint32_t mask) { set(offset & ~3u, (word(offset) & ~mask) | (value & mask)); };
   switch (offset & ~3u) {
     case kCommand:
-      masked(kMemorySpace | kBusMaster | 1u << 10);
+      masked(kMemorySpace | kBusMaster | 1u << 10);  // bit 10: INTx disable
       break;
-    case kBar0:
+    case kBar0:  // low bits stay: a driver that writes all ones reads the size
       masked(~(kBar0Bytes - 1));
       break;
     case kBar2:
@@ -64,11 +70,12 @@ bool ConfigSpace::write(uint32_t offset, uint32_t value) {
     case kBar2 + 4:
       masked(~0u);
       break;
-    case 0x3c:
+    case 0x3c:  // interrupt line
       masked(0xff);
       break;
     case kDeviceControl: {
       const uint32_t before = word(kDeviceControl);
+      // Codes above 5 (4096 bytes) are reserved: the register keeps its value. Bit 15 reads 0.
       masked(0x7fff);
       if ((word(kDeviceControl) >> 5 & 7) > 5 || (word(kDeviceControl) >> 12 & 7) > 5)
         set(kDeviceControl, before);

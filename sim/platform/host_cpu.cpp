@@ -38,6 +38,7 @@ void HostThread::sync() {
   cpu_.memory_.pmem().host_stored(kernel_now());
 }
 
+/// After an empty poll: others run up to the thread's time, so that the next poll can find more.
 void HostThread::relax(uint64_t ns) {
   idle_ += ns * kNs;
   charge(ns, ThreadTime::kPolls);
@@ -55,6 +56,7 @@ uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
     fired = cpu_.pending_ & vectors;
     const Time now = kernel_now();
     if (fired != 0 || now >= deadline) break;
+    // An interrupt of `vectors` notifies event_.
     if (deadline == kForever) {
       suspend(event_);
     } else {

@@ -43,6 +43,8 @@ class HostThread {
   void sync();
   /// The pause after an empty poll: time in which the thread has no work.
   void relax(uint64_t ns);
+  /// PciDevice::wait: until an interrupt of the bit mask `vectors` or the deadline. Returns the
+  /// interrupts that fired, and 0 at the deadline.
   uint64_t wait(uint64_t vectors, Time deadline);
   uint64_t mmio_read(Mmio m);
   void mmio_write(Mmio m);
@@ -50,23 +52,28 @@ class HostThread {
   Time idle() const { return idle_; }
 
   const std::string& name() const { return name_; }
+  /// For the watchdog's report: what the thread waits for, one line. Empty if it has returned.
   std::string doing() const;
 
  private:
   friend class HostCpu;
+  /// Yields to the kernel until `until`: a time, an event, or both.
   template <class... Until>
   void suspend(const Until&... until);
   void stop_if_halted();
+  /// Reports to the observers how the thread used this time.
   void ran(ThreadTime what, Time from, Time to) const;
 
   static inline HostThread* running_ = nullptr;  // the thread whose program is executing
   HostCpu& cpu_;
   std::string name_;
   unsigned number_;
+  // local_: up to here the thread has run; it may be ahead of the kernel. reading_: in mmio_read().
   Time local_ = 0, idle_ = 0;
   bool finished_ = false, reading_ = false;
   uint64_t waits_for_ = 0;  // bit mask of interrupt vectors
   Time waits_since_ = 0, waits_until_ = 0;
+  // event_: an interrupt for this thread. never_: nobody notifies it; a halted thread waits for it.
   sc_core::sc_event event_, never_;
   MmioAnswer answer_;
 };

@@ -1,3 +1,5 @@
+// The arena of a host, its buffers, and memory of the caller: see host_memory.hpp. State owns the
+// arena and its pages. An Area is one buffer or one mapped span.
 #include "platform/host_memory.hpp"
 
 #include <fcntl.h>
@@ -19,6 +21,7 @@
 
 namespace rnic::sim {
 
+/// Neighbouring pages of the arena.
 struct HostMemory::Run {
   uint64_t first, count;  // pages
 };
@@ -37,6 +40,7 @@ struct Mapped {
   DmaAccess access = DmaAccess::kRead;
 };
 
+/// The address as a pointer.
 void* at(uint64_t address) {
   void* p = nullptr;
   std::memcpy(&p, &address, sizeof p);
@@ -132,6 +136,7 @@ struct HostMemory::State {
     while (count > 0) {
       const uint64_t want = std::min(rng.between(1, config.scatter_pages), count);
       uint64_t first = 0;
+      // From the upper three quarters: contiguous buffers fill the arena from page 0.
       if (!find(pages / 4 + rng.below(pages - pages / 4), 1, 1, &first)) return false;
       uint64_t got = 1;
       while (got < want && is_free(first + got, 1)) ++got;
@@ -175,7 +180,7 @@ struct HostMemory::State {
   std::vector<Mapped> mapped;  // by page; empty until the first span is mapped
   std::list<Area*> areas;      // all live areas, oldest first
   uint64_t in_use = 0;
-  uint64_t next_view;
+  uint64_t next_view;  // process address of the next buffer
 };
 
 namespace {
@@ -277,6 +282,7 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
     }
   }
 
+  /// A handle of these bytes of the area.
   DmaBuffer part(uint64_t address, uint64_t bytes) {
     const uint64_t from = first_offset + (address - begin);
     const auto first = pages.begin() + static_cast<ptrdiff_t>(from / page_size);
@@ -291,8 +297,8 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
   const bool is_callers;
   bool is_written = false;  // memory of the caller that the device may write
   const std::vector<Run> runs;
-  std::vector<uint64_t> pages;  // bus addresses
-  std::list<Area*>::iterator place;
+  std::vector<uint64_t> pages;       // bus addresses
+  std::list<Area*>::iterator place;  // of this area in state->areas
 };
 
 HostMemory::HostMemory(const HostConfig& config, unsigned host, uint64_t seed)
@@ -300,6 +306,7 @@ HostMemory::HostMemory(const HostConfig& config, unsigned host, uint64_t seed)
       pmem_(std::make_shared<Pmem>(config, host)) {}
 HostMemory::~HostMemory() = default;
 
+/// Maps the runs of arena pages one after the other, at fresh process addresses.
 base::Result<DmaBuffer> HostMemory::view(uint64_t size, uint32_t page_size, std::vector<Run> runs) {
   State& s = *state_;
   const uint64_t length = (size + page_size - 1) / page_size * page_size;
@@ -348,6 +355,8 @@ base::Result<DmaBuffer> HostMemory::alloc_pages(uint64_t size, uint32_t page_siz
   return view(size, page_size, std::move(*runs));
 }
 
+// `home`: an area that holds the whole span already. Its bus addresses are used again. An area that
+// the device may write is preferred.
 base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess access) {
   if (auto r = check_callers(memory, access); !r) return tl::unexpected<base::Error>(r.error());
   auto persistent = pmem_->part(memory);

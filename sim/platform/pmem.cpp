@@ -1,3 +1,5 @@
+// The two copies of a host's persistent memory, live and durable: see pmem.hpp. Only settle() and
+// device_wrote() change the durable copy after the start.
 #include "platform/pmem.hpp"
 
 #include <sys/mman.h>
@@ -22,6 +24,7 @@ uint64_t page_of(uint64_t size) { return size >= kHugePage ? kHugePage : kPage; 
 /// The device reaches whole pages.
 uint64_t reachable(const PmemRange& r) { return round_up(r.size, kPage); }
 
+/// Address 0: the kernel chooses.
 uint8_t* map_at(uint64_t address, uint64_t size, int protection) {
   void* want = nullptr;
   std::memcpy(&want, &address, sizeof want);
@@ -78,6 +81,8 @@ void Pmem::open(const PmemRange& range) {
   ranges_.push_back(range);
 }
 
+/// A handle of bytes within one range. The difference below wraps for a range after `offset`: it is
+/// then large.
 DmaBuffer Pmem::view(uint64_t offset, uint64_t size) {
   const auto owner =
       std::ranges::find_if(ranges_, [&](const PmemRange& r) { return offset - r.offset < r.size; });
@@ -102,6 +107,7 @@ base::Result<DmaBuffer> Pmem::range(Time now, std::string_view name, uint64_t si
                   r.size, size);
     return view(r.offset, size);
   }
+  // After the last range and a page that stays inaccessible.
   const uint64_t end =
       ranges_.empty() ? 0 : ranges_.back().offset + reachable(ranges_.back()) + kPage;
   const PmemRange fresh{std::string(name), round_up(end, page_of(size)), size};
@@ -162,6 +168,7 @@ void Pmem::persist(Time now, std::span<const uint8_t> bytes) {
   }
 }
 
+/// Domain eadr: stores become durable line by line. A page without a difference is skipped.
 void Pmem::take_stores(Time now) {
   constexpr uint64_t kLine = 64;
   for (const PmemRange& r : ranges_) {

@@ -1,3 +1,5 @@
+// Packs, checks, reads and writes the file; pmem_image.hpp has its layout. A new image is written
+// to PATH.new and renamed, so that a failure leaves the old file.
 #include "platform/pmem_image.hpp"
 
 #include <unistd.h>
@@ -21,6 +23,7 @@ using base::fail;
 
 constexpr std::string_view kMagic = "RNICPMEM";
 constexpr uint32_t kVersion = 1;
+// Bytes of the header, of a range's entry in it, of the name in an entry. More ranges: damaged.
 constexpr size_t kHead = 24, kEntry = 64, kNameBytes = 48, kMostRanges = 65536;
 
 uint64_t size_of(const std::vector<PmemRange>& ranges) {

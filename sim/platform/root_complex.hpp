@@ -55,7 +55,7 @@ struct MmioAnswer {
   sc_core::sc_event event;
 };
 
-/// The completions of a read.
+/// How a read that ReadFault selects is completed. All but kStatus and kLate violate PCIe.
 enum class Completions : uint8_t {
   kStatus,  // one completion carries the status of the fault
   kTwice,   // the last piece is sent twice
@@ -65,7 +65,9 @@ enum class Completions : uint8_t {
   kLate     // all are sent after a further delay of `late`
 };
 
-/// Selects reads that fail: the n-th in the range, or each with a probability.
+/// Selects reads that fail: the n-th (1 is the first; 0: none by number) of those whose bus address
+/// is in the range `from` <= address < `to`, or each with a probability. `seen` counts the reads in
+/// the range so far.
 struct ReadFault {
   spec::RdStatus status = spec::RdStatus::kPoisoned;
   uint64_t nth = 0;
@@ -80,7 +82,7 @@ struct PcieCounters {
   static constexpr size_t kClients = static_cast<size_t>(Client::kUnknown) + 1;
   std::array<uint64_t, kClients> reads{}, read_bytes{}, writes{}, write_bytes{};
   uint64_t mmio_writes = 0, mmio_reads = 0, interrupts = 0, completions = 0;
-  uint64_t misanswered = 0;                // reads whose completions violate PCIe
+  uint64_t misanswered = 0;                // reads with other Completions than kStatus
   uint64_t bad_reads = 0, bad_writes = 0;  // no buffer owns the address, or bus master is off
 };
 
@@ -88,6 +90,7 @@ class RootComplex final : private Activity {
  public:
   static constexpr uint64_t kMsiBase = 0xfee0'0000;
   static constexpr unsigned kVectors = 64;
+  /// Bytes of a TLP beside its payload: STP token 4, header 16, LCRC 4.
   static constexpr uint32_t kTlpOverhead = 24;
 
   RootComplex(const std::string& name, const PcieConfig& config, HostMemory& memory,
@@ -125,6 +128,8 @@ class RootComplex final : private Activity {
   std::string waiting_for() const;
 
  private:
+  /// Of an item in later_, what happens at its time: a read samples memory, a read sends further
+  /// completions, a relaxed write takes effect, a register access enters the wire to the device.
   enum class Kind : uint8_t { kRead, kMorePieces, kEarlyWrite, kMmio };
   struct Up {  // in order: writes and register responses in flight to the host
     Time at = 0;
@@ -136,7 +141,7 @@ class RootComplex final : private Activity {
   struct Later {  // unordered: a heap
     Time at = 0;
     uint64_t seq = 0;
-    uint32_t index = 0;  // tag, or index in its pool
+    uint32_t index = 0;  // tag, or index in early_ or issued_
     Kind kind = Kind::kRead;
     bool operator<(const Later& o) const {
       return at != o.at ? at > o.at : seq > o.seq;
@@ -145,7 +150,7 @@ class RootComplex final : private Activity {
   struct Read {
     DmaRead request;
     Payload data;
-    uint32_t sent = 0;
+    uint32_t sent = 0;  // bytes in completions so far
     spec::RdStatus status = spec::RdStatus::kOk;
     Completions completions = Completions::kStatus;
     Time late = 0;
@@ -164,7 +169,7 @@ class RootComplex final : private Activity {
   };
 
   void run(Time now) override;
-  void plan(Time now);
+  void plan(Time now);  // schedules the next run()
   // root_complex_up.cpp: towards the host
   void push_later(Time at, Kind kind, uint32_t index);
   Time hold(Time at);
@@ -188,6 +193,8 @@ class RootComplex final : private Activity {
   HostMemory& memory_;
   InterruptSink& interrupts_;
   base::Rng reorder_rng_, fault_rng_, hold_rng_;
+  // Parts of pcie_latency_ns. one_way_: on the wire, each way. read_host_, write_host_: from the
+  // arrival at the host to the time at which a read samples memory, or a write takes effect.
   const Time one_way_, read_host_, write_host_;
   SerialLine up_line_, down_line_;
   Device* device_ = nullptr;
@@ -196,7 +203,7 @@ class RootComplex final : private Activity {
   std::vector<PcieObserver*> observers_;
   std::vector<ReadFault> faults_;
 
-  uint64_t seq_ = 0;
+  uint64_t seq_ = 0;  // orders items of the same time
   Ring<Up> up_;
   std::vector<Later> later_;
   Ring<Time> host_due_;  // when an interrupt or a register response reaches the host
@@ -207,6 +214,7 @@ class RootComplex final : private Activity {
   Ring<PieceDown> pieces_;
   std::deque<MmioDown> mmios_;
   std::deque<MmioAnswer*> answering_;  // register reads that the device has accepted
+  // Reads with a tag; writes and reads that use a credit, until memory has taken or served them.
   uint32_t reads_in_use_ = 0, posted_in_use_ = 0, nonposted_in_use_ = 0;
   bool held_write_ = false, held_read_ = false;  // can_dma_write, can_dma_read returned false
   bool gone_ = false;

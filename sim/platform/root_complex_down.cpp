@@ -34,6 +34,7 @@ void RootComplex::attach(Device& device) {
   config_changed();
 }
 
+/// A register access of a thread, whose time `at` may be ahead. `to`: null for a write.
 void RootComplex::issue(Time at, Mmio m, MmioAnswer* to) {
   if (gone_) {
     if (to != nullptr) answer(*to, ~uint64_t{0});
@@ -54,6 +55,7 @@ void RootComplex::issue(Time at, Mmio m, MmioAnswer* to) {
   plan(kernel_now());
 }
 
+/// A read has reached memory: takes all its bytes now, then sends or delays its completions.
 void RootComplex::sample(Time at, uint32_t tag) {
   Read& read = reads_[tag];
   if (nonposted_in_use_ > 0) --nonposted_in_use_;
@@ -115,6 +117,7 @@ uint32_t RootComplex::cut(const Read& read) {
   return bytes;
 }
 
+/// Sends completions of a read: up to its end or its fault, or until a drawn delay interrupts them.
 void RootComplex::emit(Time at, uint32_t tag) {
   Read& read = reads_[tag];
   for (;;) {
@@ -157,6 +160,7 @@ bool RootComplex::piece_may_pass() const {
   return first_write == mmios_.end() || pieces_.front().at < first_write->at;
 }
 
+/// Passes what has arrived at the device to it: register accesses and completions, by arrival.
 void RootComplex::deliver(Time now) {
   for (;;) {
     const bool has_piece = !pieces_.empty() && pieces_.front().at <= now;
@@ -180,7 +184,7 @@ void RootComplex::deliver(Time now) {
     pieces_.pop_front();
     ++moved_;
     ++counters_.completions;
-    if (piece.is_last && !is_extra) {
+    if (piece.is_last && !is_extra) {  // the tag is free
       reads_[piece.tag].is_active = false;
       --reads_in_use_;
     }
@@ -216,6 +220,7 @@ void RootComplex::plan(Time now) {
   if (!later_.empty()) {
     const Later& first = later_.front();
     uint32_t bytes = 0;
+    // With pcie_split, cut() would draw a number, and the first completion may be short: 0 bytes.
     if (first.kind == Kind::kRead && config_.pcie_split <= 0) {
       const DmaRead& r = reads_[first.index].request;
       if (r.length > 0) bytes = kTlpOverhead + cut(reads_[first.index]);

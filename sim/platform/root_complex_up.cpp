@@ -7,6 +7,8 @@
 
 namespace rnic::sim {
 
+/// False while more than pcie_tx_queue_bytes wait for the wire. The device is then woken when half
+/// of them are left.
 bool RootComplex::link_has_room(Time now) {
   const Time limit = up_line_.duration(config_.pcie_tx_queue_bytes);
   const Time backlog = up_line_.backlog(now);
@@ -15,6 +17,7 @@ bool RootComplex::link_has_room(Time now) {
   return false;
 }
 
+/// If credits are used up, settle() first returns those of writes that memory has taken by now.
 bool RootComplex::can_dma_write() {
   if (gone_) return true;
   const Time now = kernel_now();
@@ -41,6 +44,7 @@ bool RootComplex::can_dma_read() {
   return false;
 }
 
+/// The device has violated a rule of PCIe. The first violation is the run's failure.
 void RootComplex::broken(Time now, const std::string& what) {
   if (failure_.empty()) failure_ = fmt::format("{} ns: PCIe: {}", now / kNs, what);
 }
@@ -112,6 +116,7 @@ void RootComplex::dma_read(DmaRead r) {
   plan(now);
 }
 
+/// Draws whether a new read fails, and how: see ReadFault.
 void RootComplex::decide_fault(Read& read) {
   const uint64_t address = read.request.address;
   for (auto& f : faults_) {
@@ -125,7 +130,7 @@ void RootComplex::decide_fault(Read& read) {
       continue;
     }
     read.status = f.status;
-    read.fault_after = static_cast<uint32_t>(fault_rng_.below(3));
+    read.fault_after = static_cast<uint32_t>(fault_rng_.below(3));  // at most 2 good pieces first
   }
 }
 
@@ -143,11 +148,13 @@ void RootComplex::mmio_response(uint64_t value) {
   wake_at(at);
 }
 
+/// The heap later_: its front is the earliest item.
 void RootComplex::push_later(Time at, Kind kind, uint32_t index) {
   later_.push_back({at, ++seq_, index, kind});
   std::push_heap(later_.begin(), later_.end());
 }
 
+/// A write takes effect: in memory, or as an interrupt if its address is in the range of MSI-X.
 void RootComplex::commit(Time at, const DmaWrite& w) {
   if (posted_in_use_ > 0) --posted_in_use_;
   const auto bytes = w.data.bytes();
@@ -183,6 +190,8 @@ void RootComplex::finish_up(Up& up) {
   answer(*up.answer, up.value);
 }
 
+/// Takes the items of up_ and later_ up to `now` in order of time; of equal times, the one that was
+/// queued first.
 void RootComplex::settle(Time now) {
   for (;;) {
     const bool has_up = !up_.empty() && up_.front().at <= now;

@@ -1,3 +1,5 @@
+// Calls of the driver on a simulated host; sim_pci_device.hpp has their costs. A device that is
+// gone or does not decode an address returns all ones to reads and ignores writes, as on PCIe.
 #include "platform/sim_pci_device.hpp"
 
 #include "base/check.hpp"
@@ -16,7 +18,7 @@ void SimPciDevice::config_write(uint32_t offset, uint32_t value) {
   thread().sync();
   RootComplex& rc = cpu_.root_complex();
   if (rc.gone()) return;
-  if (rc.config_space().write(offset, value)) return reset();
+  if (rc.config_space().write(offset, value)) return reset();  // a function-level reset
   rc.config_changed();
 }
 
@@ -27,6 +29,7 @@ void SimPciDevice::reset() {
   thread().sync();
 }
 
+/// True if the device accepts accesses to these bytes of a BAR.
 bool SimPciDevice::decodes(unsigned bar, uint32_t offset, uint32_t bytes) {
   RNIC_CHECK(offset % bytes == 0, "register access of {} bytes at offset {:#x}", bytes, offset);
   RootComplex& rc = cpu_.root_complex();

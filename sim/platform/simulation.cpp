@@ -1,3 +1,5 @@
+// Builds hosts and link, runs the programs, and ends a run: see simulation.hpp. PowerSwitch cuts a
+// host's power at a set time. Watchdog ends a run without progress.
 #include "platform/simulation.hpp"
 
 #include <algorithm>
@@ -50,7 +52,8 @@ class Simulation::PowerSwitch final : public Activity {
   }
 
  private:
-  /// Runs last at its time: a thread that has reached that time runs first.
+  /// Runs last at its time: a thread that has reached that time runs first. So the switch lets some
+  /// delta cycles of its time pass.
   void run(Time now) override {
     if (!is_armed_ || now < at_) return;
     if (++passes_ < kPasses) return wake_at(now);
@@ -64,7 +67,8 @@ class Simulation::PowerSwitch final : public Activity {
   unsigned passes_ = 0;
 };
 
-/// Checks a few times per period for progress, and ends the run if there is none.
+/// Checks for progress four times per period (watchdog_us), and ends the run if nothing moved for a
+/// period. A program in a long wait() and a peer that must time out are no lack of progress.
 class Simulation::Watchdog final : public Activity {
  public:
   explicit Watchdog(Simulation& s) : Activity("watchdog"), sim_(s) {}
@@ -127,6 +131,7 @@ unsigned Simulation::add_host(std::unique_ptr<Device> device) {
   const auto number = static_cast<unsigned>(hosts_.size());
   RNIC_CHECK(number < Link::kHosts, "a link has two ends");
   const PlatformConfig& c = config_.side[number] ? *config_.side[number] : config_.platform;
+  // Each host has its own seed, far from the other's, so that their draws differ.
   hosts_.push_back(std::make_unique<Host>(fmt::format("host{}", number), number, c,
                                           config_.seed + number * 1000003, link_,
                                           std::move(device)));
@@ -157,7 +162,7 @@ RunResult Simulation::run() {
   r.end = kernel_now();
   if (!is_finished()) {
     const bool stopped = !this->faults().empty();  // a device reported a fault
-    // The run has no verdict yet: a fault stopped it, or no event is left.
+    // Without a verdict of the watchdog, a fault stopped the run, or no event is left.
     r.status = watchdog_->verdict().value_or(stopped ? RunStatus::kFailed : RunStatus::kNoProgress);
     r.report = fmt::format("{} at {} ns\n{}",
                            r.status == RunStatus::kTimeLimit ? "simulated time limit"

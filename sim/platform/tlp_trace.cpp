@@ -1,3 +1,5 @@
+// Prints each event of a host's PCIe as one line. "up": towards the host; "down": towards the
+// device. See tlp_trace.hpp.
 #include "platform/tlp_trace.hpp"
 
 #include <fmt/format.h>
