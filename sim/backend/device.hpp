@@ -4,7 +4,8 @@
 // Both directions transfer whole items (a TLP, a record), never beats. A backend with beats cuts
 // and joins them. A caller checks `can_...` before each offer. A side that returned false calls
 // `wake()` of the other side when that changes. All calls happen in the simulation's one thread, at
-// the kernel's present time. No call blocks. Architecture 3 and 11.
+// the kernel's present time. No call blocks. Architecture 3 and 11. The structs follow the streams
+// of docs/spec/streams.yaml.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 
 namespace rnic::sim {
 
-/// The client of a DMA transfer, only for checkers, traces and counters. No simulated behaviour may
-/// depend on it.
+/// The client (purpose) of a DMA transfer, only for checkers, traces and counters. No simulated
+/// behaviour may depend on it. device_rtl.cpp relies on the order.
 enum class Client : uint8_t {
   kSqFetch,
   kRqFetch,
@@ -41,6 +42,7 @@ inline std::string_view to_string(Client client) {
   return kNames[static_cast<size_t>(client)];
 }
 
+// relaxed: PCIe's relaxed ordering. no_alloc: a hint not to keep the bytes in a cache.
 struct DmaWrite {  // stream dma_wr, one TLP
   uint64_t address = 0;
   Payload data;  // 1..MPS bytes, never across 4 KiB
@@ -70,8 +72,8 @@ struct Mmio {  // stream mmio_req
 };
 struct Record {  // streams llp_rx, llp_tx
   uint16_t connection = 0;
-  bool is_stream = false;
-  bool error = false;  // damaged; llp_rx only
+  bool is_stream = false;  // bytes of streaming mode; else an FPDU
+  bool error = false;      // damaged; llp_rx only
   Payload data;
 };
 

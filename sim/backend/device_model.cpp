@@ -1,3 +1,5 @@
+// The adapter between the platform's Device and the model: each call converts one struct of
+// backend/device.hpp to or from the model's. It makes no decisions.
 #include "backend/device_model.hpp"
 
 #include <algorithm>
@@ -104,6 +106,8 @@ class ModelDevice final : public Device, private model::Surroundings, private mo
   uint64_t cycles() const override { return rnic_->cycles(); }
 
  private:
+  /// A reset replaces the model by a new one. arrive(): the Pacer, which steps all models of the
+  /// simulation, brings them to the kernel's time.
   void make() {
     pacer_->arrive();
     rnic_.reset();

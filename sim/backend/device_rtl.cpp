@@ -25,10 +25,10 @@ namespace {
 
 constexpr uint32_t kBeat = 64;
 constexpr uint32_t kResetCycles = 8;
-constexpr size_t kRecordsWaiting = 4;  // llp_rx records accepted ahead of the pins
-constexpr size_t kTxHeadersAhead = 4;  // headers of llp_tx accepted before their beats
-constexpr size_t kMmioWaiting = 8;
-constexpr int32_t kShortOfCredit = 9216;  // the longest frame does not fit
+constexpr size_t kRecordsWaiting = 4;     // llp_rx records accepted ahead of the pins
+constexpr size_t kTxHeadersAhead = 4;     // headers of llp_tx accepted before their beats
+constexpr size_t kMmioWaiting = 8;        // register accesses accepted ahead of the pins
+constexpr int32_t kShortOfCredit = 9216;  // bytes: a frame of MTU 9000 may not fit
 
 /// Beats of one packet into the device.
 struct Feeder {
@@ -207,7 +207,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   std::string inside() const {
     const auto now = snapshot("now", [this](const std::string& file) { pins_->snapshot(file); });
     if (!now) return {};
-    // Long enough to clear every table at one entry per cycle.
+    // Long enough to clear every table after reset at one entry per cycle, with a margin.
     const uint64_t cycles =
         2 * std::max({sizes_.num_stags, sizes_.num_qps, sizes_.num_conns}) + 1000;
     const auto idle =
@@ -239,6 +239,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     uint64_t after_records;  // not before the device has accepted this many records
   };
 
+  /// One clock cycle: inputs and readies, the edge, then what the edge transferred.
   void tick() {
     auto& in = pins_->in;
     auto& out = pins_->out;
@@ -267,6 +268,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
                  sc_core::sc_time_stamp());
   }
 
+  /// Puts the next item or beat on each input that has no offer.
   void offer(RtlPins::In& in) {
     if (!in.mmio_req.valid && !mmio_.empty()) {
       in.mmio_req.set(mmio_.front());
@@ -370,6 +372,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   struct Moved {  // whole items that reached the device
     bool mmio, piece, record, event, credit;
   };
+  /// Makes the calls of one cycle, in the order of observer.hpp.
   void tell(Observer& o, const std::optional<DmaWrite>& write, const std::optional<Record>& record,
             const std::optional<DmaRead>& read, const Moved& moved) {
     o.cycle(cycle_ - 1);
@@ -392,8 +395,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     o.cycle_done();
   }
 
-  // The commits number the clients of reads and of writes separately. Those of atomic and of
-  // registrations have numbers of their own.
+  // The commits number the clients of reads and of writes separately (docs/spec/commits.yaml). Most
+  // numbers are those of enum Client: reads 0 to 3, writes 4 to 7. The others are mapped here.
   static Client client_of(const spec::DmaRdReqCommit& c) {
     return c.client == 4   ? Client::kQn1
            : c.client == 5 ? Client::kReg
@@ -476,9 +479,9 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   std::deque<spec::LlpCredit> credits_;
   DmaPiece piece_;
   Feeder piece_feed_, record_feed_;
-  Record record_;  // the record on the pins
-  std::deque<Mmio> mmio_told_;
-  uint64_t records_in_ = 0, records_done_ = 0;
+  Record record_;                               // the record on the pins
+  std::deque<Mmio> mmio_told_;                  // for the observer: those in mmio_ and on the pins
+  uint64_t records_in_ = 0, records_done_ = 0;  // since reset: from the LLP, and over the pins
   struct Asked : DmaRead {
     uint64_t at;  // sequence number of the read
   };
@@ -492,6 +495,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   SqProgress sq_;                             // only for waiting_for(), like the next two
   std::optional<RtlSnapshot> before_;         // when the watchdog first found no progress
   uint64_t before_cycle_ = 0;
+  // The write and the record that are coming out; *_open_: their first beat has come.
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
   std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record in transfer, and of those after it

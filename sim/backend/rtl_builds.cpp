@@ -1,3 +1,5 @@
+// The table of builds. CMake writes rtl_builds.inc from RNIC_BUILDS (builds.cmake): one line
+// RNIC_BUILD(name, "sq_slots=8", {&spec::Sizes::sq_slots, 8U}) for each build.
 #include "backend/rtl_builds.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 namespace rnic::sim {
 namespace {
 
+/// A size that RNIC_BUILDS gives.
 struct Given {
   uint32_t spec::Sizes::*member;
   uint32_t value;

@@ -20,7 +20,7 @@
 
 namespace rnic::sim {
 
-/// A stream into the device: offered until accepted.
+/// A stream into the device: offered until accepted. set() starts an offer.
 template <class T>
 struct PinIn {
   bool valid = false;
@@ -52,8 +52,8 @@ struct PinOut {
 };
 
 /// The Verilated builds (architecture 3): all sizes at their defaults; all sizes at their minimum;
-/// small sizes with inner streams that stall at random (rtl/stall). Larger values: the builds of
-/// RNIC_BUILDS (rtl_builds.hpp).
+/// small sizes with inner streams that stall at random (rtl/stall). Values above kStall are the
+/// builds of RNIC_BUILDS, in their order (rtl_builds.hpp).
 enum class RtlBuild : uint8_t { kDefault, kMinimum, kStall };
 
 /// How the build `stall` stalls streams.

@@ -1,3 +1,5 @@
+// Reads a waveform (format FST) of one instant with GTKWave's library. Reader walks the hierarchy
+// of scopes and signals in file order, then pairs the ports <name>_valid and <name>_ready.
 #include "backend/rtl_snapshot.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 namespace rnic::sim {
 namespace {
 
-/// Names of the values of an enumerated type, by their bits.
+/// Names of the values of an enumerated type, by their bits: "001" -> "StPos".
 using Names = std::map<std::string, std::string>;
 
 /// Parses "ddp_tx_segment.st_e 6 StRead StPos ... 000 001 ...": type, count, names, values.
@@ -48,6 +50,7 @@ bool any_held(const std::string& valid, const std::string& ready) {
   return false;
 }
 
+/// The value of each net as a text of bits. `take`: called by the library for each.
 struct Values {
   std::unordered_map<uint32_t, std::string> of;
   static void take(void* self, uint64_t, fstHandle net, const unsigned char* bits) {
@@ -80,6 +83,8 @@ class Reader {
     std::string prefix;  // prefix of their names: the struct's
   };
 
+  /// Enters a scope. A struct, a generate block or an unnamed block belongs to the instance around
+  /// it.
   void enter(bool is_module, const std::string& name) {
     Scope next = scopes_.empty() ? Scope{} : scopes_.back();
     next.path += (next.path.empty() ? "" : ".") + name;
@@ -138,6 +143,7 @@ class Reader {
                               .ready = other->second,
                               .is_valid = v.find('1') != std::string::npos,
                               .is_ready = r == "1"};
+        // Several streams in one port: held if one of them is held.
         if (v.size() > 1) s.is_ready = !any_held(v, r);
         i.streams.push_back(std::move(s));
       }
@@ -152,8 +158,8 @@ class Reader {
   RtlSnapshot s_;
   std::vector<std::map<std::string, uint32_t>> nets_;  // same index as `instances`
   std::vector<Scope> scopes_;
-  std::map<uint64_t, Names> tables_;
-  uint64_t type_ = 0;
+  std::map<uint64_t, Names> tables_;  // by their number
+  uint64_t type_ = 0;                 // table of the next signal; 0: none
 };
 
 }  // namespace

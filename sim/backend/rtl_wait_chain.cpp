@@ -1,3 +1,6 @@
+// Builds a graph of instances that wait for each other and prints its paths: see
+// rtl_wait_chain.hpp. Edges come from streams that are held (valid, not ready), and from full
+// queues.
 #include "backend/rtl_wait_chain.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +18,7 @@ using Snapshot = RtlSnapshot;
 using Instance = RtlSnapshot::Instance;
 using Stream = RtlSnapshot::Stream;
 
-constexpr size_t kChains = 12, kStates = 16;  // lines of each kind
+constexpr size_t kChains = 12, kStates = 16;  // at most so many lines of each kind
 // Values beside the indices of instances: the far side of the device's ports, and no instance.
 constexpr int kFromPins = -1, kToPins = -2, kNobody = -3;
 
@@ -100,7 +103,9 @@ class Chains {
     return found == idle_.end() ? nullptr : found->second;
   }
 
-  /// Logic that inspects a queue's ready before it makes an offer also waits for a full queue.
+  /// Logic that inspects a queue's ready before it makes an offer also waits for a full queue,
+  /// though no stream is held. The queue's parent counts as waiting if it has a busy state, or if
+  /// another instance waits for it.
   void find_full_queues() {
     std::set<int> waited_for;
     for (const auto& [way, stream] : edges_) waited_for.insert(way.second);
@@ -117,6 +122,7 @@ class Chains {
            (idle == nullptr || idle->stream(true, "")->is_ready);
   }
 
+  /// The state machines of an instance that are not in the state of an idle device.
   std::vector<std::string> busy_states(const Instance& i) const {
     std::vector<std::string> busy;
     const Instance* idle = when_idle(i);
@@ -140,6 +146,7 @@ class Chains {
       if (held && room) facts.push_back(fmt::format("{} of {} words", *held, *room));
     } else {
       facts = busy_states(it);
+      // The QP that it works on; 16 bits or more, so that no flag of this name is taken.
       for (const char* name : {"qpn_q", "qpn"}) {
         const auto qpn = it.values.find(name);
         if (qpn == it.values.end() || qpn->second.size() < 16) continue;
@@ -214,6 +221,7 @@ class Chains {
     return fmt::format(", unchanged since cycle {} or before", q_.before_cycle);
   }
 
+  /// The instances that no line has mentioned and that are not idle.
   void states() {
     size_t more = 0;
     for (size_t i = 0, told = 0; i < all_.size(); ++i) {

@@ -30,6 +30,7 @@ class SqProgress {
   void reset() { queues_.clear(); }
 
   void mmio(const Mmio& m) {
+    // Offsets: of the SQ doorbell in a doorbell page; of the doorbell in the WQE of a push.
     constexpr uint32_t kPage = 4096, kSq = 0, kRingInWqe = 24;
     if (!m.is_write || m.bar != 2) return;
     const uint32_t at = m.offset % kPage;
@@ -58,7 +59,8 @@ class SqProgress {
     std::vector<Waiting> all;
     for (const auto& [qpn, q] : queues_) {
       const uint16_t rung = q.rung.back();
-      // The completed WQE ends by the first doorbell after its first unit, and has at most 4 units.
+      // `completed` is the first unit of a WQE. No later WQE waits if one doorbell alone is after
+      // that unit, and by at most the length of this WQE.
       if (q.completed && rung == q.rung.front() &&
           static_cast<uint16_t>(rung - *q.completed) <= kMostUnits)
         continue;
@@ -78,6 +80,7 @@ class SqProgress {
   void ring(uint32_t qpn, uint16_t index) {
     Queue& q = queues_[qpn];
     if (!q.rung.empty() && !after(index, q.rung.back())) q = {};  // a new QP has the number
+    // A full list drops its second doorbell: the first and the last decide.
     if (q.rung.size() == kKept) q.rung.erase(q.rung.begin() + 1);
     q.rung.push_back(index);
   }

@@ -7,7 +7,8 @@
 
 namespace rnic::sim {
 
-/// Writes the inputs of rtl/stall/rnic_stall_pkg.sv before each edge.
+/// Writes the inputs of rtl/stall/rnic_stall_pkg.sv before each edge: `rate` (how often, of 256),
+/// `noise` (random bits of this cycle), `mood` (which cells stall often, sometimes or never).
 template <class V>
 class StallPins final : public VerilatedRnic<V> {
  public:

@@ -45,7 +45,7 @@ template <class V>
 class VerilatedRnic : public RtlPins {
  public:
   explicit VerilatedRnic(uint64_t seed) {
-    ctx_.randReset(seed == 0 ? 0 : 2);
+    ctx_.randReset(seed == 0 ? 0 : 2);  // 0: zeros; 2: random by randSeed
     ctx_.randSeed(static_cast<int>(seed & 0x7fffffff));
     ctx_.fatalOnError(false);
     ctx_.traceEverOn(true);
@@ -59,6 +59,7 @@ class VerilatedRnic : public RtlPins {
     top_.reset();
   }
 
+  // In each macro, s is the stream's name in RtlPins and in the ports of `rnic`.
   void cycle() override {
     V& t = *top_;
     t.rst_ni = rst_n;
@@ -109,7 +110,7 @@ class VerilatedRnic : public RtlPins {
     if (want_streams) sample_streams(*t.rootp, streams);
     t.clk_i = 1;
     t.eval();
-    dump(1551);
+    dump(1551);  // half of a cycle of 3103 ps
     ++cycles_;
     if (ctx_.gotError() && failure_.empty()) {
       failure_ = "an assertion of the RTL failed in device cycle " + std::to_string(cycles_) +
@@ -143,7 +144,7 @@ class VerilatedRnic : public RtlPins {
     to.close();
   }
   void snapshot_idle(const std::string& file, uint64_t cycles) override {
-    constexpr uint64_t kReset = 8;
+    constexpr uint64_t kReset = 8;  // cycles under reset
     {
       VerilatedRnic<V> other(0);
       other.out.mmio_rsp.ready = other.out.dma_rd_req.ready = other.out.dma_wr.ready = true;
