@@ -14,6 +14,7 @@ enum class FrameKind : uint8_t { kData, kSyn, kSynAck, kAck, kFin, kFinAck, kRst
 struct Frame {
   FrameKind kind = FrameKind::kData;
   uint8_t from = 0, to = 0;  // hosts
+  // At both ends: number of the connection, its serial, its TCP port.
   uint16_t from_conn = 0, to_conn = 0;
   uint32_t from_serial = 0, to_serial = 0;
   uint16_t from_port = 0, to_port = 0;

@@ -27,12 +27,13 @@ struct Ack {
   uint32_t bytes = 0;
 };
 
+/// The receiver at one end of the link. `at`: the time of arrival, which is in the future.
 class LinkEnd {
  public:
   virtual ~LinkEnd() = default;
   virtual void frame_arrives(Time at, Frame&& frame) = 0;
   virtual void ack_arrives(const Ack& ack) = 0;
-  virtual void peer_gone(unsigned host) = 0;
+  virtual void peer_gone(unsigned host) = 0;  // removed, or without power; no frame says so
 };
 
 /// Observes each frame when its last bit arrives, in order of time.

@@ -1,3 +1,5 @@
+// Writes a pcap file: a header of 24 bytes, then a record of 16 bytes and the frame for each frame.
+// The headers of the frame are built here from struct Frame; the simulated link has none.
 #include "link/pcap.hpp"
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 namespace rnic::sim {
 namespace {
 
+// Bytes of the headers and of the options of a SYN. A window is shown in units of 2^kWindowShift
+// bytes, as the SYN's window scale option says.
 constexpr uint32_t kEthernet = 14, kIp = 20, kTcp = 20, kSynOption = 8, kWindowShift = 7;
 constexpr uint8_t kFlagFin = 0x01, kFlagSyn = 0x02, kFlagRst = 0x04, kFlagPush = 0x08,
                   kFlagAck = 0x10;
@@ -48,11 +52,11 @@ uint16_t checksum(uint32_t s) { return static_cast<uint16_t>(~s); }
 Pcap::Pcap(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {
   if (file_ == nullptr) throw std::runtime_error("cannot write " + path);
   std::array<uint8_t, 24> header{};
-  base::store_le<uint32_t>(&header[0], 0xa1b23c4d);  // nanoseconds
-  base::store_le<uint16_t>(&header[4], 2);
+  base::store_le<uint32_t>(&header[0], 0xa1b23c4d);  // magic of a file with times in ns
+  base::store_le<uint16_t>(&header[4], 2);           // version 2.4
   base::store_le<uint16_t>(&header[6], 4);
-  base::store_le<uint32_t>(&header[16], 262144);
-  base::store_le<uint32_t>(&header[20], 1);  // Ethernet
+  base::store_le<uint32_t>(&header[16], 262144);  // longest frame
+  base::store_le<uint32_t>(&header[20], 1);       // Ethernet
   std::fwrite(header.data(), 1, header.size(), file_);
 }
 
@@ -74,15 +78,15 @@ void Pcap::frame(Time at, const Frame& f) {
   eth[0] = eth[6] = 0x02;  // locally administered
   eth[5] = static_cast<uint8_t>(f.to + 1);
   eth[11] = static_cast<uint8_t>(f.from + 1);
-  base::store_be<uint16_t>(eth + 12, 0x0800);
+  base::store_be<uint16_t>(eth + 12, 0x0800);  // IPv4
 
   uint8_t* ip = eth + kEthernet;
-  ip[0] = 0x45;
+  ip[0] = 0x45;  // version 4, header of 5 words
   base::store_be<uint16_t>(ip + 2, static_cast<uint16_t>(kIp + tcp_bytes + data));
   base::store_be<uint16_t>(ip + 4, ip_id_[f.from]++);
   base::store_be<uint16_t>(ip + 6, 0x4000);  // do not fragment
-  ip[8] = 64;
-  ip[9] = 6;
+  ip[8] = 64;                                // time to live
+  ip[9] = 6;                                 // TCP
   base::store_be<uint32_t>(ip + 12, host_address(f.from));
   base::store_be<uint32_t>(ip + 16, host_address(f.to));
   base::store_be<uint16_t>(ip + 10, checksum(sum({ip, kIp}, 0)));
@@ -97,13 +101,14 @@ void Pcap::frame(Time at, const Frame& f) {
   tcp[13] = flags;
   base::store_be<uint16_t>(tcp + 14, static_cast<uint16_t>(std::min(
                                          is_syn ? f.window : f.window >> kWindowShift, 65535u)));
-  if (is_syn) {  // maximum segment size, window scale
+  if (is_syn) {  // options: maximum segment size, no operation, window scale
     const uint8_t options[kSynOption] = {
         2, 4,           static_cast<uint8_t>(f.mss >> 8), static_cast<uint8_t>(f.mss & 0xff), 1, 3,
         3, kWindowShift};
     std::copy_n(options, kSynOption, tcp + kTcp);
   }
   if (data > 0) std::copy_n(f.data.bytes().data(), data, tcp + tcp_bytes);
+  // TCP's checksum also covers both addresses, the protocol (6) and the length.
   const uint32_t pseudo = sum({ip + 12, 8}, 6 + tcp_bytes + data);
   base::store_be<uint16_t>(tcp + 16, checksum(sum({tcp, tcp_bytes + data}, pseudo)));
   std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
