@@ -52,17 +52,18 @@ class FpduFinder {
   const std::vector<uint8_t>& rest() const { return partial_; }
 
  private:
-  static constexpr uint32_t kSpacing = 512, kMarker = 4;
+  static constexpr uint32_t kSpacing = 512, kMarker = 4;  // of markers: distance, size; in bytes
 
   /// Bytes after which the length is known, including a marker before it.
   uint32_t head() const { return (markers_ && position_ == 0 ? kMarker : 0) + 2; }
   void advance(uint32_t bytes) { position_ = (position_ + bytes) % kSpacing; }
 
+  /// Bytes of the FPDU in the stream, markers included. Its first head() bytes are read.
   uint32_t length(const uint8_t* fpdu) const {
     const uint32_t ulpdu = base::load_be<uint16_t>(fpdu + head() - 2);
-    uint32_t left = (2 + ulpdu + 3) / 4 * 4 + 4;
+    uint32_t left = (2 + ulpdu + 3) / 4 * 4 + 4;  // length field, ULPDU, pad; CRC
     if (!markers_) return left;
-    uint32_t at = position_;
+    uint32_t at = position_;  // walks over runs of FPDU bytes and the markers before them
     while (left > 0) {
       if (at % kSpacing == 0) at += kMarker;
       const uint32_t run = std::min(left, kSpacing - at % kSpacing);
@@ -73,8 +74,8 @@ class FpduFinder {
   }
 
   bool markers_ = false;
-  uint32_t position_ = 0;  // of the current FPDU's first byte, modulo the spacing
-  std::vector<uint8_t> partial_;
+  uint32_t position_ = 0;         // of the current FPDU's first byte, modulo the spacing
+  std::vector<uint8_t> partial_;  // of the current FPDU, from earlier segments
 };
 
 }  // namespace rnic::sim

@@ -9,7 +9,7 @@ namespace {
 /// A window holds at least one segment and the reserve for a Terminate.
 uint32_t window_of(const Link& link, uint16_t n) {
   const auto& cfg = link.config();
-  const uint64_t least = link.mss() + 128u;
+  const uint64_t least = link.mss() + 128u;  // 128: term_credit of docs/spec/sizes.yaml
   return static_cast<uint32_t>(
       n < cfg.llp_narrow_connections ? least : std::max(cfg.llp_window_bytes, least));
 }
@@ -31,6 +31,7 @@ void Llp::broken(const std::string& what) {
   if (failure_.empty()) failure_ = fmt::format("{} ns: LLP: {}", kernel_now() / kNs, what);
 }
 
+/// The connection of a request or record of the device. A free number is a failure of the run.
 Llp::Conn* Llp::find(uint16_t n) {
   if (n >= conns_.size() || conns_[n].state == State::kFree) {
     broken(fmt::format("connection {} is not open", n));
@@ -45,7 +46,7 @@ uint16_t Llp::take_number() {
   free_.pop_front();
   conns_[n] = Conn{};
   conns_[n].serial = next_serial_++;
-  conns_[n].snd_nxt = conns_[n].serial << 12;
+  conns_[n].snd_nxt = conns_[n].serial << 12;  // any number, another for each connection
   conns_[n].window = window_of(link_, n);
   return n;
 }
@@ -99,6 +100,7 @@ void Llp::connect(const spec::LlpCtlReq& req) {
   c.state = State::kConnecting;
   c.cookie = req.cookie;
   c.port = next_port_;
+  // The range of ephemeral ports (RFC 6335).
   next_port_ = next_port_ == 65535 ? 49152 : static_cast<uint16_t>(next_port_ + 1);
   c.peer_port = req.port;
   const uint32_t peer = req.address - host_address(0);
@@ -135,7 +137,7 @@ void Llp::event(uint16_t n, spec::LlpEvt kind, uint32_t length) {
   item.event.port = c.peer_port;
   item.event.local_port = c.port;
   item.event.cookie = c.cookie;
-  if (c.queued == 0) {
+  if (c.queued == 0) {  // no record to wait for: it passes the records of other connections
     events_.push_back(std::move(item));
   } else {
     ++c.queued;
@@ -143,6 +145,7 @@ void Llp::event(uint16_t n, spec::LlpEvt kind, uint32_t length) {
   }
 }
 
+/// Sends the limit to the device, with the value that it has when the item is handed over.
 void Llp::credit(uint16_t n) {
   Item item;
   item.kind = Item::kCredit;
@@ -167,7 +170,7 @@ void Llp::send(uint16_t n, FrameKind kind, Payload data) {
   f.ack = c.rcv_nxt;
   f.window = c.window - std::min(c.window, c.received - c.consumed);
   f.mss = link_.mss();
-  const bool takes_one =
+  const bool takes_one =  // a sequence number
       kind == FrameKind::kSyn || kind == FrameKind::kSynAck || kind == FrameKind::kFin;
   c.snd_nxt += data.size() + (takes_one ? 1 : 0);
   f.data = std::move(data);
@@ -206,6 +209,7 @@ void Llp::abort(uint16_t n, bool tell_device) {
   c->aborted = true;  // drops what is queued for the device
   c->waiting.clear();
   if (!tell_device || !was_live) return;
+  // With `queued` 0, event() lets the reset pass the items that are to be dropped.
   const uint32_t queued = std::exchange(c->queued, 0);
   event(n, spec::LlpEvt::kReset);
   c->queued = queued;
@@ -226,6 +230,7 @@ void Llp::fail_connection(uint16_t n) {
   event(n, spec::LlpEvt::kFailed);
 }
 
+/// Reports kClosed once both sides have closed and the peer has acknowledged our FIN.
 void Llp::maybe_closed(uint16_t n) {
   Conn& c = conns_[n];
   if (!c.fin_sent || !c.fin_acked || !c.peer_fin || c.closed_told) return;

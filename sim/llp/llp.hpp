@@ -58,25 +58,27 @@ class Llp final : private Activity, public LinkEnd {
   enum class State : uint8_t { kFree, kConnecting, kAccepting, kOpen, kDead };
   struct Conn {
     State state = State::kFree;
+    // aborted: by the device; its queued items are dropped. closed_told: the device has the event
+    // kClosed, and the connection sends nothing more.
     bool is_rdma = false, aborted = false;
     bool is_passive = false, heard = false;  // heard: an FPDU has arrived; only for waiting_for()
     bool fin_sent = false, fin_acked = false, peer_fin = false, closed_told = false;
     uint8_t peer = 0;  // host
     uint16_t peer_conn = 0, port = 0, peer_port = 0, cookie = 0;
     uint32_t serial = 0, peer_serial = 0;
-    uint32_t snd_nxt = 0, rcv_nxt = 0;
+    uint32_t snd_nxt = 0, rcv_nxt = 0;  // sequence numbers, as in TCP; only for the capture
     uint32_t window = 0;
-    uint32_t sent = 0, limit = 0;  // record bytes accepted, and allowed
+    uint32_t sent = 0, limit = 0;  // record bytes from the device: accepted, and allowed
     uint32_t received = 0, consumed = 0,
-             acked = 0;   // bytes in, accepted by the device, acknowledged to the peer
-    uint32_t queued = 0;  // its items in rx_
-    uint32_t waiting_bytes = 0;
-    std::deque<Payload> waiting;
+             acked = 0;           // bytes in, accepted by the device, acknowledged to the peer
+    uint32_t queued = 0;          // its items in rx_
+    uint32_t waiting_bytes = 0;   // received in streaming mode, until `give`
+    std::deque<Payload> waiting;  // these bytes
     FpduFinder finder;
   };
   struct Item {  // to the device, in order
     enum Kind : uint8_t { kRecord, kEvent, kCredit } kind = kRecord;
-    uint32_t serial = 0;
+    uint32_t serial = 0;  // of its connection; with another one the item is stale
     Record record;
     spec::LlpCtlEvt event;
   };
@@ -106,7 +108,7 @@ class Llp final : private Activity, public LinkEnd {
   void credit(uint16_t n);
   void send(uint16_t n, FrameKind kind, Payload data = {});
   void refuse(const Frame& f);
-  void broken(const std::string& what);
+  void broken(const std::string& what);  // the device has violated the port's contract
   // llp_data.cpp: frames, bytes, records
   void take(Frame&& f);
   void take_syn(const Frame& f);
@@ -124,8 +126,8 @@ class Llp final : private Activity, public LinkEnd {
   Link& link_;
   Device* device_ = nullptr;
   std::vector<Conn> conns_;
-  std::deque<uint16_t> free_;
-  std::set<uint16_t> listening_;
+  std::deque<uint16_t> free_;     // numbers of connections
+  std::set<uint16_t> listening_;  // ports
   uint32_t next_serial_ = 1;
   uint16_t next_port_ = 49152;
 
@@ -135,7 +137,7 @@ class Llp final : private Activity, public LinkEnd {
   Ring<Timer> timers_;
   Ring<Item> events_;  // of connections without items in rx_
   Ring<Item> rx_;
-  bool held_tx_ = false, gone_ = false;
+  bool held_tx_ = false, gone_ = false;  // can_tx() returned false; the device was removed
 
   uint64_t moved_ = 0, records_tx_ = 0, records_rx_ = 0;
   std::string failure_;

@@ -28,7 +28,7 @@ void Llp::tx(Record&& r) {
   if (c->fin_sent)
     return broken(fmt::format("connection {}: a record after half_close", r.connection));
   c->sent += r.data.size();
-  const auto left = static_cast<int32_t>(c->limit - c->sent);
+  const auto left = static_cast<int32_t>(c->limit - c->sent);  // credit after this record
   if (left < 0)
     broken(fmt::format("connection {}: {} bytes beyond its credit", r.connection, -int64_t{left}));
   const uint32_t mss = link_.mss();
@@ -39,6 +39,8 @@ void Llp::tx(Record&& r) {
       send(r.connection, FrameKind::kData, r.data.slice(at, mss));
     }
   }
+  // Acknowledgements are taken when run() is due anyway. A connection with less than half of its
+  // window (or a segment and a Terminate) needs them when they arrive.
   if (left < static_cast<int32_t>(std::max<uint64_t>(c->window / 2, mss + 128u)) &&
       !acks_.empty()) {
     acks_are_urgent_ = true;
@@ -252,7 +254,8 @@ void Llp::take_acks(Time now) {
   for (const uint16_t n : changed) credit(n);
 }
 
-/// Events first: no record of their connection is in front of them.
+/// Hands events and records to the device. Events first: no record of their connection is in front
+/// of them. A record that the device does not accept stops the others, until the next cycle.
 void Llp::pump(Time now) {
   for (;;) {
     if (!events_.empty()) {
@@ -302,7 +305,8 @@ void Llp::hand_over(Item& item) {
 }
 
 void Llp::report_consumed(Time now, Conn& c) {
-  // A peer with a narrow window needs the credit for each byte at once.
+  // An acknowledgement per eighth of the window saves work. A peer with a narrow window (below 16
+  // segments) needs the credit for each byte at once.
   const bool lazy = link_.config().llp_narrow_connections == 0 && c.window >= 16u * link_.mss();
   const uint32_t ack_every = lazy ? c.window / 8 : 1;
   if (c.consumed - c.acked < ack_every || c.state != State::kOpen) return;
