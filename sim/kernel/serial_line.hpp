@@ -14,9 +14,11 @@ namespace rnic::sim {
 
 class SerialLine {
  public:
+  // A byte takes 8000 ps at 1 Gb/s.
   explicit SerialLine(double gbps)
       : per_byte_(static_cast<uint64_t>(std::llround(8000.0 / gbps * kUnit))) {}
 
+  /// Returns the time of the last bit, after all that was sent before.
   Time send(Time now, uint64_t bytes) {
     const uint64_t start = now * kUnit > free_ ? now * kUnit : free_;
     free_ = start + bytes * per_byte_;
@@ -26,7 +28,7 @@ class SerialLine {
   Time duration(uint64_t bytes) const { return up(bytes * per_byte_); }
 
  private:
-  static constexpr uint64_t kUnit = 1024;
+  static constexpr uint64_t kUnit = 1024;  // units in a picosecond; times inside are in units
   static Time up(uint64_t units) { return (units + kUnit - 1) / kUnit; }
   uint64_t per_byte_;
   uint64_t free_ = 0;
