@@ -146,7 +146,7 @@ class Bandwidth : public Words {
     if (p.warmup != 0) {
       warmup_ =
           std::max<uint64_t>(p.warmup, std::min<uint64_t>(window_, std::max(p.count, kBatch)));
-      tail_ = 2 * window_ + kBatch;
+      tail_ = 2 * window_ + kBatch;  // as tail_of() in flow.cpp
     }
     side_.messages = warmup_ + p.count + tail_;
   }
@@ -305,6 +305,7 @@ class Bandwidth : public Words {
     for (const Lane& lane : side_.lanes)
       for (uint64_t k = 0; k < window_ && !shares_; k++) {
         Sequence word{adds_, side_.key(true, lane, k)};
+        // Message i changes word i % window_: so many of all messages changed word k.
         expect(own_word(lane, k), word.after((side_.messages + window_ - 1 - k) / window_));
       }
     return finish();

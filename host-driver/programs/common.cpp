@@ -14,6 +14,7 @@ namespace {
 constexpr uint64_t kSharedIova = uint64_t{1} << 52;  // of the SRQ's slots: above the lanes' buffers
 constexpr uint32_t kIntroduction = 24;  // rkey, lane, address of the buffer, its tx and rx slots
 
+/// 8 bits: what; 16: lane; 40: index.
 uint64_t wr_id_of(What what, const Lane& lane, uint64_t index) {
   return static_cast<uint64_t>(what) << 56 | uint64_t{lane.number} << 40 | (index & 0xffffffffff);
 }
@@ -25,6 +26,7 @@ uint32_t usable_depth(const Params& p) {
   return static_cast<uint32_t>(std::clamp<uint64_t>(fits, 1, std::max(p.depth, 1u)));
 }
 
+// The odd constants here and in word_of() only mix bits.
 uint64_t Side::key(bool from_client, const Lane& lane, uint64_t index) const {
   const uint64_t who =
       uint64_t{from_client ? 1u : 2u} << 32 | uint64_t{run_.thread} << 16 | lane.number;
@@ -32,6 +34,7 @@ uint64_t Side::key(bool from_client, const Lane& lane, uint64_t index) const {
 }
 
 namespace {
+/// The pattern's 8 bytes from 8 * number on.
 uint64_t word_of(uint64_t key, uint64_t number) {
   const uint64_t x = (key + number) * 0x9e3779b97f4a7c15;
   return x ^ x >> 29;
@@ -67,6 +70,7 @@ Side::Difference Side::differing(std::span<const uint8_t> bytes, uint64_t key,
 }
 
 uint64_t Side::matching(std::span<const uint8_t> bytes, uint64_t key) {
+  // Binary search: bytes arrive in order.
   const auto is_there = [&](uint64_t word) {
     const uint64_t at = word * 8;
     return differing(bytes.subspan(at, std::min<uint64_t>(8, bytes.size() - at)), key, word)
@@ -115,6 +119,7 @@ Result<void> Side::open() {
   if (!pd) return error_of(pd);
   pd_ = std::move(*pd);
   kept_slots_ = kept_slots();
+  // Completions of all requests and receives of a lane; 2 * kBatch: credits, marks, control.
   const uint32_t wanted = shape_.lanes * (shape_.window + rx_slots() + 2 * kBatch) + shape_.srq_wr;
   const DeviceAttr& attr = context_.query_device();
   auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
@@ -528,7 +533,8 @@ Result<void> Side::take(const Wc& wc) {
   return {};
 }
 
-// Records the failure's time here: leaving takes time, and the peer then reports a later error.
+// Async events: a limit event is counted, any other is a failure. Records the failure's time here:
+// leaving takes time, and the peer then reports a later error.
 Result<void> Side::look_for_events() {
   while (auto e = context_.get_async_event(0)) {
     if (e->type == IBV_EVENT_SRQ_LIMIT_REACHED) {
@@ -563,7 +569,7 @@ Result<size_t> Side::pump() {
   if (!n) return n;
   if (*n == 0) {
     if (on_pump) on_pump(0);
-    if (++idle_ % 256 == 0)
+    if (++idle_ % 256 == 0)  // not at each empty poll: it costs host time
       if (auto r = look_for_failure(); !r) return error_of(r);
     return n;
   }

@@ -24,9 +24,10 @@ inline constexpr uint64_t kLaneBytes = uint64_t{64} << 20, kHostBytes = uint64_t
 
 /// The lanes that a program needs.
 struct Shape {
-  /// Messages that one side does not notice until the end: arrived Writes, Reads that the peer
-  /// fetches. Messages that need a receive have three windows of slots: a credit for the peer is
-  /// sent after a window of our own Sends, and the next credit only when that one has been sent.
+  /// Which messages of this side have a slot each. kArrived: Writes that arrive here; kOffered:
+  /// sources of the peer's Reads. This side does not notice those until the end. kReceived:
+  /// messages that need a receive, with three windows of slots: a credit for the peer is sent after
+  /// a window of our own Sends, and the next credit only when that one has been sent.
   enum Kept : uint8_t { kNone, kArrived, kOffered, kReceived };
   uint32_t lanes = 1;
   uint32_t window = 64;  // outstanding messages; message i uses slot i modulo this
@@ -69,6 +70,7 @@ struct Lane {
   bool control_sent = false, control_done = false, control_came = false;
 };
 
+/// What a work request is for; the top byte of its wr_id. kCredit: a Write to the credit line.
 enum class What : uint8_t { kData, kReceive, kControlSent, kCredit, kMark };
 
 /// Words of a lane's credit line, 8 bytes each, written by the peer. kTaken and kFilled count
@@ -106,6 +108,8 @@ class Side {
   /// Posts the next n receives with one doorbell: data, then one for the control message, then
   /// none.
   [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);  // not with an SRQ
+  /// Returns the request of message `index` of a lane, from its tx slot (a Read: into its rx slot);
+  /// `sge` belongs to it.
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
   /// Returns the Flush of a Write's range, with the Write's wr_id.
@@ -141,7 +145,7 @@ class Side {
                               lane.tx_slots < messages ? credit(lane, Word::kFilled) : 0);
   }
 
-  // Offsets in a lane's buffer, here and at the peer.
+  // Offsets in a lane's buffer, here and (far_*) at the peer.
   uint64_t stride() const { return (std::max(shape_.slot_bytes, 1u) + 63) / 64 * 64; }
   uint32_t tx_slots() const { return shape_.kept == Shape::kOffered ? kept_slots_ : shape_.window; }
   uint32_t rx_slots() const {
@@ -195,7 +199,7 @@ class Side {
   const Shape& shape() const { return shape_; }
   verbs::Pd& pd() { return pd_; }
   verbs::Context& context() { return context_; }
-  void alive() { progress_ = dev().now(); }
+  void alive() { progress_ = dev().now(); }  // the program itself has seen progress
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
   std::function<uint32_t(uint64_t index)> length;  // bytes of message `index`, if not params.size
   uint64_t messages = 0;                           // data messages per lane

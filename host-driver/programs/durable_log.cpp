@@ -22,6 +22,7 @@ uint32_t crc_of(std::span<const uint8_t> record, uint32_t length) {
   return crc32c(record.subspan(kRecordHead, length), crc32c(record.first(12)));
 }
 
+/// The data of a record follows from log and sequence; the constant mixes bits.
 uint8_t data_byte(uint32_t log, uint64_t sequence, uint64_t place) {
   const uint64_t x = (uint64_t{log} << 40 ^ sequence << 20 ^ place / 8) * 0x9e3779b97f4a7c15;
   return static_cast<uint8_t>((x ^ x >> 29) >> 8 * (place % 8));
@@ -82,6 +83,7 @@ class Client;
 
 struct Method {
   LogMethodRow row;
+  /// What reports an append durable: the completion of its last request, or a Send of the server.
   enum Acks : uint8_t { kCompletion, kReply } acks;
   bool flushes;  // Flush is negotiated and the log has Flush access
   /// The work requests of append `index` of the lane. The caller signals the last one.
@@ -99,6 +101,7 @@ Shape shape_of(const Params& p, const Method& method, bool is_client) {
 
 uint64_t capacity_of(const Params& p) { return std::max(p.capacity, p.count); }
 
+/// The appender.
 class Client {
  public:
   Client(const Run& run, const Method& method)
@@ -145,7 +148,7 @@ class Client {
     return side_.disconnect();
   }
 
-  // Requests that the methods use.
+  // Requests that the methods use. The first is a Write of the record.
   SendWr write(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_RDMA_WRITE, index, sge);
     sge = {lane.mr.addr() + side_.tx(index), bytes(), lane.mr.lkey()};
@@ -183,12 +186,14 @@ class Client {
     wr.remote_addr = states_[lane.number].log.addr;
     return wr;
   }
+  /// A Flush of the tail pointer to persistence.
   SendWr flush_tail(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = flush(lane, index, sge);
     wr.remote_addr = states_[lane.number].log.addr;
     wr.flush_length = kTailBytes;
     return wr;
   }
+  // The server's, in bytes: rkey 4, unused 4, address of the log 8, records in it 8.
   static constexpr uint32_t kIntroduction = 24;
 
  private:
@@ -199,8 +204,8 @@ class Client {
     // Requests of the appends being posted: all at once, or (pipelined=0) one at a time.
     std::vector<SendWr> wrs;
     std::vector<Sge> sges;
-    size_t next = 0;  // first unposted request
-    bool is_waiting = false;
+    size_t next = 0;          // first unposted request
+    bool is_waiting = false;  // pipelined=0: for the completion of the request before it
   };
 
   uint32_t bytes() const { return static_cast<uint32_t>(record_bytes(side_.params().size)); }
@@ -300,6 +305,7 @@ void record_and_pointer(Client& c, const Lane& lane, uint64_t i, std::vector<Sen
   wrs.push_back(c.point(lane, i, s.emplace_back()));
 }
 
+// Rows: {name, sentence, waits, has_tail}, acks, flushes, requests.
 constexpr Method kMethods[] = {
     {{"flush", "the second Flush of Write, Flush, Atomic Write of the tail pointer, Flush", true,
       true},
@@ -420,6 +426,7 @@ class Server {
     return {};
   }
 
+  /// Method `send`: persists the records of the Sends that have arrived, then replies.
   void serve() {
     for (const auto& [lane, index] : std::exchange(due_, {})) {
       const uint64_t told = base::load_le<uint64_t>(side_.at(*lane, side_.rx(index), kWord).data());
@@ -436,6 +443,7 @@ class Server {
     }
   }
 
+  /// At the end: the log holds all records, each as the client appended it.
   void look_at(const Lane& lane) {
     const Log& log = logs_[lane.number];
     Report& r = side_.report();

@@ -11,6 +11,7 @@ using namespace verbs;
 
 namespace {
 
+/// One side of a flow: posts requests, gives credits to the peer, checks and measures.
 class Engine {
  public:
   Engine(Side& side, const Flow& flow)
@@ -82,6 +83,7 @@ class Engine {
   }
   Window& window() { return side_.run().session.window(); }
 
+  /// The main loop: until all of this side's data is sent and all that it notices has arrived.
   Result<void> exchange() {
     Report& report = side_.report();
     // Only a sending side counts here: done is the number of completed requests.
@@ -107,7 +109,7 @@ class Engine {
   // --- measurement, see Flow
 
   // Prepares a slot: until the message arrives, its last byte differs from the expected one.
-  static constexpr uint8_t kNotYet = 0x55;
+  static constexpr uint8_t kNotYet = 0x55;  // any value but 0
   void await(const Lane& lane, uint64_t i) {
     if (const auto bytes = sink(lane, i); !bytes.empty())
       bytes.back() = flow_.last(lane, i) ^ kNotYet;
@@ -117,6 +119,7 @@ class Engine {
     return last != (flow_.last(lane, i) ^ kNotYet);
   }
   bool is_read() const { return flow_.opcode == IBV_WR_RDMA_READ; }
+  // Messages of a lane that are verified, and those that may be in memory by now.
   uint64_t known(const Lane& lane) const {
     return is_read() ? fetched_[lane.number] : arrived_[lane.number];
   }
@@ -173,6 +176,7 @@ class Engine {
       for (const Lane& lane : side_.lanes) add_parts(lane, arrived);
     window().look(thread, now, arrived, is_quiet);
   }
+  // Once the window is closed: least and most messages that have arrived on a QP.
   void count_lanes() {
     Report& r = side_.report();
     if (r.most != 0) return;
@@ -289,12 +293,14 @@ class Engine {
     return until_mark(lane) == 0 ? side_.send_mark(lane) : Result<void>();
   }
 
+  // Requests below `upto` are complete.
   void fetched(Lane& lane, uint64_t upto) {
     for (uint64_t& i = fetched_[lane.number]; i < upto; i++) {
       if (flow_.opcode == IBV_WR_RDMA_READ) verify(lane, i);
     }
   }
 
+  // Receive `i` is complete: a mark for the Writes before it, or a data message.
   void came(Lane& lane, uint64_t i) {
     if (is_sink_) {
       check_written(lane, (i + 1) * Side::mark_step(side_.rx_slots()));
@@ -305,6 +311,7 @@ class Engine {
     }
   }
 
+  // The Writes below `upto` have arrived.
   void check_written(const Lane& lane, uint64_t upto) {
     for (uint64_t& i = arrived_[lane.number]; i < upto; i++) {
       verify(lane, i);
@@ -350,7 +357,8 @@ namespace {
 // threads that join the window late. A QP completes one Flush in about 1 us.
 uint64_t tail_of(const Params& p, uint64_t window, bool flushes) {
   if (flushes) return 2 * window + kBatch;
-  constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;  // bytes on the wire
+  // Bytes on the wire: of about 10 us at 100 Gb/s; of a message's headers, about.
+  constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;
   return 2 * window + kLate / (p.size + kHeaders) / (uint64_t{p.threads} * p.qps) + 1;
 }
 }  // namespace

@@ -23,7 +23,7 @@ std::span<const std::string_view> lend_ops() { return kOps; }
 Lend::Lend(const Run& run, bool is_client, bool privileged)
     : side_(run, is_client,
             {.lanes = run.params.qps,
-             .window = 4,
+             .window = 4,  // enough: a lane has one loan at a time
              .slot_bytes = kLent,
              .receives = true,
              .registers = privileged}),

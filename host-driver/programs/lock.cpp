@@ -55,13 +55,18 @@ class LockProgram : public Words {
  private:
   static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // words; kGate: lock or next
                                                                     // ticket
+  /// What a QP's outstanding request does: takes the lock or a ticket, reads the served ticket,
+  /// reads the counter, writes the counter and releases the lock.
   enum class Step : uint8_t { kIdle, kTaking, kWaiting, kReading, kReleasing };
   struct State {
     Step step = Step::kIdle;
+    // ticket: spin: the old value of the lock, 0 if it was free. taken: how often this QP has held
+    // the lock.
     uint64_t ticket = 0, taken = 0;
     uint64_t seen = 0;  // the ticket being served at the last poll
     Time began = 0;
   };
+  /// The value of a spin lock that this QP holds.
   uint64_t owner(const Lane& lane) const {
     return uint64_t{side_.run().thread + 1} << 32 | (lane.number + 1);
   }
@@ -158,7 +163,9 @@ class LockProgram : public Words {
 
   const bool takes_tickets_;
   std::vector<State> states_;
-  uint64_t looks_ = 0, taken_ = 0;  // over all threads
+  // looks_: polls of this thread. taken_: how often any QP had held the lock at the last check of
+  // progress. taken_at_: when that number last changed.
+  uint64_t looks_ = 0, taken_ = 0;
   Time taken_at_ = 0;
 };
 

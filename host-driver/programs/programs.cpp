@@ -184,6 +184,7 @@ bool is_one_of(std::string_view value, std::span<const std::string_view> words) 
   return std::ranges::find(words, value) != words.end();
 }
 
+/// Settings that are numbers, with their bounds. size: a message has at most 2^31 bytes.
 struct Number {
   std::string_view name;
   uint32_t Params::*member;

@@ -31,6 +31,7 @@ Report merge(std::span<const Report> parts) {
       sum.failed_at = r.failed_at;
       sum.wrong_bus = r.wrong_bus;
     }
+    // The earliest error, of those that do not follow another thread's if there are any.
     const auto when = [](const Report& x) { return std::pair(x.follows, x.failed_at); };
     if (!r.error.empty() && (first_error == nullptr || when(r) < when(*first_error)))
       first_error = &r;
@@ -52,12 +53,15 @@ void Window::plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t
   most_parts_ = parts;
 }
 
+/// What has arrived since each thread joined.
 uint64_t Window::counted() const {
   uint64_t n = 0;
   for (const Part& p : parts_) n += p.before && p.arrived > *p.before ? p.arrived - *p.before : 0;
   return n;
 }
 
+// Near the opening, near the close, and for a thread that has not joined. Near: within twice the
+// largest amount that parts can add.
 bool Window::is_exact(uint32_t thread, uint64_t whole) const {
   if (is_closed_ || most_parts_ == 0) return false;
   if (is_open_) return !parts_[thread].before || counted() + 2 * most_parts_ >= measured_;
@@ -80,6 +84,7 @@ void Window::look(uint32_t thread, Time now, Arrived arrived, bool is_quiet) {
     if (all < warmup_ || !may_join(part, is_quiet)) return;
     is_open_ = true;
     opened_ = now;
+    // The latest arrival came after the sample before it.
     from_ = arrived.here == 0 ? now : part.latest;
     part.before = arrived.begun;
   } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {

@@ -30,6 +30,7 @@ StartOffer offer_of(const ConnParam& param, const DepthSlots& slots) {
           .private_data = param.private_data};
 }
 
+/// Active side: waits until the connection is established, sends the Request, reads the Reply.
 Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame& request,
                             Time timeout) {
   auto open =
@@ -70,7 +71,7 @@ Result<Address> Address::resolve(std::string_view host, uint16_t port) {
   const char* at = host.data();
   const char* const end = at + host.size();
   for (int i = 0; i < 4; i++) {
-    unsigned part = 256;
+    unsigned part = 256;  // invalid, if there is no number
     const auto [next, ec] = std::from_chars(at, end, part);
     const bool separated = i == 3 ? next == end : (next != end && *next == '.');
     if (ec != std::errc() || part > 255 || !separated)
@@ -141,7 +142,7 @@ Listener::Listener(std::shared_ptr<ContextCore> context, uint16_t port)
 Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&& o) noexcept {
   if (this != &o) {
-    Listener gone(std::move(*this));
+    Listener gone(std::move(*this));  // ends the listening of this handle so far
     context_ = std::move(o.context_);
     port_ = o.port_;
     starting_ = std::move(o.starting_);

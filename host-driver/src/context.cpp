@@ -84,7 +84,8 @@ const DeviceAttr& Context::query_device() const { return core_->mgr.attr(); }
 PciDevice& Context::device() const { return core_->dev; }
 
 Time Context::to_time(uint64_t completion_ts) const {
-  // The nominal clock is converted exactly; for another clock a cycle is 10^9 / kHz picoseconds.
+  // The nominal clock, which the register shows as 322266 kHz, is converted exactly. For another
+  // clock a cycle is 10^9 / kHz picoseconds, and the result is rounded down to ns.
   const uint32_t khz = core_->mgr.attr().clock_khz;
   if (khz == 322266 || khz == 0) return base::time_of_cycle(completion_ts);
   return completion_ts * 1'000'000 / khz * 1000;
@@ -122,7 +123,7 @@ Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector, uint32_t flags
   if (!number) return error_of(number);
 
   auto cq = std::make_shared<CqCore>(core_, *number);
-  cq->eqn = m.event_queues() > 1 ? 1 + comp_vector : 0;
+  cq->eqn = m.event_queues() > 1 ? 1 + comp_vector : 0;  // queue 0: other events (Manager)
   cq->ring = {.memory = *memory, .entry = spec::Cqe::kBytes, .log = log};
   cq->cqe = cqe;
   cq->shared = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) == 0;

@@ -1,5 +1,6 @@
 // The objects behind the handles of verbs.hpp. Cores hold shared pointers downwards (QP -> CQ, PD
-// -> context), so a number or ring is released only after its last user.
+// -> context), so a number or ring is released only after its last user. `live`: the device has the
+// object; its destroy command has not been given.
 #pragma once
 
 #include <deque>
@@ -41,12 +42,12 @@ struct ContextCore {
 
   PciDevice& dev;
   Manager& mgr;
-  std::optional<uint32_t> page_taken;
-  uint32_t page = 0;
-  DmaBuffer bounce;            // start-up frames in transit
-  std::vector<QpCore*> qps;    // by QPN; null: not of this context
-  std::vector<CqCore*> cqs;    // by number
-  std::vector<SrqCore*> srqs;  // by number, of the QPs' space; null: not of this context
+  std::optional<uint32_t> page_taken;  // to be given back
+  uint32_t page = 0;                   // doorbell page
+  DmaBuffer bounce;                    // start-up frames in transit
+  std::vector<QpCore*> qps;            // by QPN; null: not of this context
+  std::vector<CqCore*> cqs;            // by number
+  std::vector<SrqCore*> srqs;          // by number, of the QPs' space; null: not of this context
   std::vector<AsyncEvent> events;
 };
 
@@ -115,7 +116,7 @@ struct MwCore {
   uint32_t slot = 0;
   uint32_t stag = 0;                     // rkey(): of the bind posted last, unless it failed
   uint32_t bound = 0;                    // key of the last successful bind
-  uint32_t outstanding = 0, posted = 0;  // binds
+  uint32_t outstanding = 0, posted = 0;  // binds: not completed; all so far
   bool live = false;
 };
 
@@ -126,14 +127,14 @@ struct CqCore {
   CqCore& operator=(const CqCore&) = delete;
 
   Result<size_t> poll(std::span<Wc> out);
-  Result<size_t> take(std::span<Wc> out);
-  void tell_consumer();
+  Result<size_t> take(std::span<Wc> out);  // poll() after locking
+  void tell_consumer();                    // rings the consumer doorbell
   /// Voids the CQEs of a destroyed QP, and frees the tags of its SRQ receives among them.
   void forget(const QpCore& qp);
 
   std::shared_ptr<ContextCore> ctx;
   uint32_t number;
-  unsigned eqn = 0;
+  unsigned eqn = 0;  // event queue
   PhaseRing ring;
   uint32_t cqe = 0;         // requested capacity in completions
   uint32_t unreported = 0;  // CQEs consumed since the last consumer doorbell
@@ -213,7 +214,8 @@ struct QpCore {
   QpCore(const QpCore&) = delete;
   QpCore& operator=(const QpCore&) = delete;
 
-  // Posting.
+  // Posting: put_*() write WQEs to the ring at sq_head; ring_sq() announces them. `push`: the WQE
+  // to push; null: a plain doorbell.
   Result<void> put_send(const SendWr& wr, bool alone, WqeBytes& wqe);
   Result<void> put_write_imm(const SendWr& wr, WqeBytes& wqe);
   void put_units(const WqeBytes& wqe, const SqRecord& record);
@@ -222,6 +224,8 @@ struct QpCore {
   void ring_sq(const WqeBytes* push);
   uint32_t sq_room() const { return (1u << log_sq) - static_cast<uint16_t>(sq_head - sq_tail); }
   uint32_t rq_room() const { return (1u << log_rq) - static_cast<uint16_t>(rq_head - rq_tail); }
+  // From SQD on, posts are accepted, too. The device flushes them, or sends them in SQD if it has
+  // not half-closed the connection yet.
   bool can_send() const { return state == IBV_QPS_RTS || state >= IBV_QPS_SQD; }
   /// Another thread may poll the CQs and therefore write this QP's tails.
   void before_post() {
@@ -248,11 +252,11 @@ struct QpCore {
   // State.
   Result<QpInfo> refresh();  // queries the device; queues an async event for a new cause
   Result<void> to_rts(const spec::AdminModifyArgs& args);
-  Result<void> leave(QpState to);
+  Result<void> leave(QpState to);  // SQD (graceful close) or ERR
   Result<void> wait_drained(Time deadline);
   Result<void> destroy();
-  void end_keys();  // deallocates `windows` and deregisters `regions`
-  void free_slots();
+  void end_keys();    // deallocates `windows` and deregisters `regions`
+  void free_slots();  // gives IRD and ORD slots back
   void forget_events();
 
   std::shared_ptr<PdCore> pd;
@@ -280,7 +284,7 @@ struct QpCore {
   // Slots taken from the pools, starting at agreed.ird_base and ord_base.
   uint32_t ird_taken = 0, ord_taken = 0;
 
-  // Builder.
+  // Builder (qp_builder.cpp).
   struct Built {
     SendWr wr{};
     std::vector<Sge> sges{};

@@ -22,6 +22,7 @@ constexpr uint32_t kCapMsix = 0x11, kMsixEnable = 1u << 31, kMsixMaskAll = 1u <<
 constexpr uint64_t kMsiAddress = 0xfee00000;  // for MSI-X messages; data: the vector's number
 constexpr uint32_t kGone = 0xffffffff;
 
+/// Of a status that is an error; kOk does not occur.
 Errc to_errc(spec::AdminStatus status) {
   switch (status) {
     case spec::AdminStatus::kOk:
@@ -121,9 +122,11 @@ Result<void> Manager::enable_pci(PciDevice& dev) {
     return fail(Errc::kDeviceError, "no device: its identity reads all ones");
   dev.reset();
   const uint32_t command = dev.config_read(kCfgCommand);
+  // The upper half is status, whose bits a write of 1 clears.
   dev.config_write(kCfgCommand, (command & 0xffff) | kCommandMemory | kCommandBusMaster);
   if ((command & kStatusHasCapabilities) != 0) {
     uint32_t at = dev.config_read(kCfgCapabilities) & 0xfc;
+    // 192 bytes have room for 48 capabilities: more hops are a loop in the list.
     for (int hops = 0; at != 0 && hops < 48; hops++) {
       const uint32_t word = dev.config_read(at);
       if ((word & 0xff) == kCapMsix) {
@@ -138,6 +141,7 @@ Result<void> Manager::enable_pci(PciDevice& dev) {
 
 Result<void> Manager::read_capabilities(PciDevice& dev) {
   auto reg = [&](uint32_t offset) { return dev.read32(0, offset); };
+  // `MNIC`, the first letter in the low byte.
   if (const uint32_t magic = reg(spec::kMagicOffset); magic != 0x43494e4d)
     return fail(Errc::kDeviceError, "magic is {:#x}, not `MNIC`", magic);
   if (const uint32_t version = reg(spec::kVersionOffset); version >> 16 != 1)
@@ -159,7 +163,7 @@ Result<void> Manager::read_capabilities(PciDevice& dev) {
   attr_.max_msg_size = spec::kMaxMessage;
   attr_.clock_khz = reg(spec::kCapClockKhzOffset);
   const uint32_t num_pbl = reg(spec::kCapNumPblOffset);
-  attr_.max_mr_size = uint64_t{num_pbl} << 21;
+  attr_.max_mr_size = uint64_t{num_pbl} << 21;  // all entries, with pages of 2 MiB
 
   pds = RangePool(attr_.max_pd);
   qps = RangePool(attr_.max_qp);
@@ -228,6 +232,7 @@ Result<void> Manager::start_events(PciDevice& dev) {
     if (auto rsp = execute_args(dev, spec::AdminOpcode::kCreateEq, n, args); !rsp)
       return error_of(rsp);
   }
+  // Queue 0 has the events of QPs, connections and failed CQs. Completions use the others, if any.
   attr_.num_comp_vectors = count > 1 ? count - 1 : 1;
   return {};
 }

@@ -67,8 +67,8 @@ struct StartAnswer {
 void take_extension(StartFrame& reply, const StartOffer& own);
 
 [[nodiscard]] Result<StartFrame> make_request(const StartOffer& own);
-/// The passive side's Reply. kRefused: no RTR message that both sides support; the caller rejects
-/// the peer.
+/// The passive side's Reply. kRefused: no RTR message (ready to receive, RFC 6581) that both sides
+/// support; the caller rejects the peer.
 [[nodiscard]] Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own);
 [[nodiscard]] Result<StartFrame> make_reject(const StartFrame& request,
                                              std::span<const uint8_t> private_data);

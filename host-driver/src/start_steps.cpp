@@ -8,8 +8,11 @@ namespace rnic::verbs {
 
 namespace {
 
-constexpr uint32_t kGiveArea = 0, kSendArea = 2048;  // offsets in ContextCore::bounce
+// Offsets in ContextCore::bounce: of received and of sent frames. A frame is shorter than 2048
+// bytes.
+constexpr uint32_t kGiveArea = 0, kSendArea = 2048;
 
+/// conn_give or conn_send: the device moves streaming bytes to or from this memory.
 Result<spec::AdminRsp> stream_command(ContextCore& ctx, spec::AdminOpcode opcode,
                                       uint16_t connection, uint64_t address, size_t length) {
   spec::AdminConnArgs args;

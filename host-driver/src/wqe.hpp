@@ -38,6 +38,7 @@ constexpr bool is_immediate(WrOpcode opcode) {
 /// The operation's name for error messages.
 std::string_view name_of(WrOpcode opcode);
 
+/// Units of a WQE with so many bytes after its header: SGEs, operands or inline data.
 constexpr uint32_t units_of_body(uint32_t bytes) {
   return (kSendHeader + bytes + kUnit - 1) / kUnit;
 }

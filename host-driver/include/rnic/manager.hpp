@@ -107,7 +107,9 @@ class Manager {
   void give_stag_slot(uint32_t slot);
   uint8_t random_key() { return static_cast<uint8_t>(rng_.next()); }
 
-  // Events: flags set from event queue entries, kept until a reader clears them.
+  // Events: flags set from event queue entries, kept until a reader clears them. `eqn`: number of
+  // an event queue; its MSI-X vector has the same number. Queue 0 has the events of QPs,
+  // connections and failed CQs, and if it is the only one also those of completions.
   void drain_events(PciDevice& dev, unsigned eqn);
   /// Drains the queue, evaluates done() and waits for the queue's vector, until done() or the
   /// deadline. Returns false at the deadline.
@@ -122,8 +124,10 @@ class Manager {
       (void)dev.wait(uint64_t{1} << eqn, deadline < again ? deadline : again);
     }
   }
-  std::vector<uint8_t> cq_event, cq_error, qp_event;  ///< by object number
-  std::vector<uint8_t> conn_event;
+  /// By object number. cq_error: 1 after an overrun, 2 once get_async_event() has returned it.
+  /// qp_event: of an SRQ number, the limit event.
+  std::vector<uint8_t> cq_event, cq_error, qp_event;
+  std::vector<uint8_t> conn_event;  ///< by connection
 
   // Connections.
   [[nodiscard]] Result<spec::AdminConnResult> query_connection(PciDevice& dev, uint16_t connection);
@@ -144,7 +148,7 @@ class Manager {
     bool done = false;
     spec::AdminRsp rsp{};
   };
-  struct Retired {
+  struct Retired {  // a connection without an owner that the device has not released
     uint16_t connection = 0;
     Time deadline = 0;
     bool aborted = false;

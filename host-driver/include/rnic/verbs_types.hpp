@@ -275,14 +275,15 @@ struct SrqAttr {
 
 struct QpInfo {
   QpState state = IBV_QPS_INIT;
-  uint32_t cause = 0;
-  uint16_t peer_term = 0;
+  uint32_t cause = 0;      ///< spec::Cause
+  uint16_t peer_term = 0;  ///< as AsyncEvent::peer_term
   bool has_peer_term = false;
-  bool drained = false;
+  bool drained = false;  ///< nothing of the QP is left in the device; INIT or ERR
 };
 
 /// As ibv_device_attr, from the capability registers.
 struct DeviceAttr {
+  /// max_pages: doorbell pages, one for each context.
   uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_pages = 0;
   uint32_t max_mr = 0, max_mw = 0;  ///< together: regions and windows share the STags
   uint32_t max_qp_wr = 0;           ///< in units of 64 bytes; a longer WQE takes up to 4
@@ -295,7 +296,7 @@ struct DeviceAttr {
   /// FetchAdd, CmpSwap and Atomic Write of this device's QPs exclude each other, by bus address.
   /// They exclude neither plain Writes nor accesses of the host's CPUs (RFC 7306 5.3).
   AtomicCap atomic_cap = IBV_ATOMIC_HCA;
-  uint64_t max_mr_size = 0;
+  uint64_t max_mr_size = 0;  ///< bytes
   uint32_t max_msg_size = 0;
   uint32_t clock_khz = 0;
   uint32_t num_comp_vectors = 0;
