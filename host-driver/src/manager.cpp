@@ -22,7 +22,7 @@ constexpr uint32_t kCapMsix = 0x11, kMsixEnable = 1u << 31, kMsixMaskAll = 1u <<
 constexpr uint64_t kMsiAddress = 0xfee00000;  // for MSI-X messages; data: the vector's number
 constexpr uint32_t kGone = 0xffffffff;
 
-/// Of a status that is an error; kOk does not occur.
+/// Of a status that is an error. execute_once() passes neither kOk nor kInProgress.
 Errc to_errc(spec::AdminStatus status) {
   switch (status) {
     case spec::AdminStatus::kOk:

@@ -1,4 +1,4 @@
-// MPA start-up frames: see mpa_start.hpp.
+// MPA start-up frames: see mpa_start.hpp. C-nn: facts in docs/ambiguities.md.
 #include "mpa_start.hpp"
 
 #include <algorithm>

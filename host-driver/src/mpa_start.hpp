@@ -1,5 +1,5 @@
 // MPA start-up frames and the agreement of the two sides: RFC 5044 section 7.1, RFC 6581. Pure
-// functions on bytes.
+// functions on bytes. C-nn: facts in docs/ambiguities.md.
 //
 //   active:   auto bytes = encode(*make_request(offer));   ...
 //             take_extension(reply, offer);   auto agreed = conclude(reply, offer);

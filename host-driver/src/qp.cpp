@@ -65,7 +65,8 @@ WcOpcode completion_of(WrOpcode opcode) {
 
 }  // namespace
 
-// Verbs' 4 bytes are the first of the 8 on the wire; the others are 0.
+// Immediate Data has 8 bytes (RFC 7306 section 6). Verbs' 4 bytes are the first on the wire; the
+// others are 0.
 uint64_t imm_of(uint32_t imm_data) {
   uint8_t bytes[sizeof imm_data];
   std::memcpy(bytes, &imm_data, sizeof bytes);

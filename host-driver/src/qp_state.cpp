@@ -12,8 +12,8 @@ auto& log = base::logger("driver");
 
 namespace {
 
-// The event that users see for a cause (errors.yaml, user_sees). None: no failure, as after a
-// graceful close.
+// The event that users see for a cause (docs/spec/errors.yaml, user_sees). None: no failure, as
+// after a graceful close.
 std::optional<EventType> event_of(spec::Cause cause) {
   if (cause == spec::Cause::kNone) return std::nullopt;
   for (const auto& row : spec::kCauses)

@@ -68,7 +68,8 @@ Result<void> check_flush(const SendWr& wr) {
 
 constexpr uint32_t kWord = 8;  // bytes of an atomic and of an Atomic Write
 
-// The old value goes to one local word. The peer checks the alignment of the target.
+// The old value goes to one local word. The peer checks the alignment of the target, since it is
+// that of the bus address.
 Result<void> check_fetching(const SendWr& wr) {
   if ((wr.send_flags & IBV_SEND_INLINE) != 0)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,

@@ -207,7 +207,7 @@ struct SendWr {
 };
 
 /// Verbs' imm_data (4 bytes in network order) as SendWr::imm: the first 4 bytes on the wire, then
-/// zeros.
+/// zeros, since Immediate Data has 8 bytes (RFC 7306 section 6).
 uint64_t imm_of(uint32_t imm_data);
 
 struct RecvWr {
