@@ -19,7 +19,9 @@ get_filename_component(RNIC_BUILDS_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE
 set(RNIC_BUILDS_SIZES ${RNIC_BUILDS_ROOT}/model/gen/sizes.hpp)   # printed from docs/spec/sizes.yaml
 set(RNIC_BUILDS_PACKAGE ${RNIC_BUILDS_ROOT}/rtl/gen/rnic_pkg.sv)
 
-# Sets NAMES and, for each name, LIMITS_<name>: minimum;maximum;true if a power of two.
+# Sets NAMES and, for each name, LIMITS_<name>: minimum;maximum;true if a power of two. A row of the
+# file: {"num_qps", &Sizes::num_qps, 1024U, 8U, 8U, 2U, 8192U, true, ... The limits are the last two
+# numbers and the flag.
 macro(rnic_read_sizes)
   file(READ ${RNIC_BUILDS_SIZES} text)
   string(REGEX MATCHALL "{\"[a-z_]+\", &Sizes::[a-z_]+,( [0-9]+U,)+ (true|false)" rows "${text}")

@@ -239,6 +239,7 @@ class Chains {
 
   const WaitChainQuery& q_;
   const std::vector<Instance>& all_;
+  // By instance: levels below the top; inside a cell, which counts as a whole.
   std::vector<size_t> depth_;
   std::vector<bool> in_cell_;
   std::map<std::string, const Instance*> idle_;  // by path

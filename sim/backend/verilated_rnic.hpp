@@ -155,7 +155,7 @@ class VerilatedRnic : public RtlPins {
       }
       other.snapshot(file);
     }
-    Verilated::threadContextp(&ctx_);
+    Verilated::threadContextp(&ctx_);  // `other` has set its own, which is gone
   }
 
  protected:
