@@ -1,5 +1,5 @@
 // All settings of a host, its PCIe and the link. The defaults are the reference platform,
-// `gen4x16`.
+// `gen4x16`. config.cpp has the meaning, unit and bounds of each.
 //
 //   PlatformConfig c = *preset("gen3x16");
 //   c.link.mtu = 9000;

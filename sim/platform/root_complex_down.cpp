@@ -107,6 +107,7 @@ uint32_t RootComplex::cut(const Read& read) {
   const uint32_t rcb = cfg_.rcb128 != 0 ? 128 : 64;
   uint32_t bytes = left;
   if (left > mps) bytes = static_cast<uint32_t>((address + mps) / rcb * rcb - address);
+  // Cut shorter: at the first boundary, or at a drawn later one.
   if (config_.pcie_split > 0 && chance(reorder_rng_, config_.pcie_split)) {
     const auto to_first = static_cast<uint32_t>(rcb - address % rcb);
     if (to_first < bytes) {
