@@ -169,6 +169,8 @@ Result<void> Side::open_lane(Lane& lane) {
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   const bool takes_two = shape_.flushes || shape_.immediate == Shape::kAfterWrite;
+  // kBatch more requests: credits, marks, control. Inline: 48 bytes of atomics' operands, or the
+  // two words of write_window().
   const QpCap cap{.max_send_wr = (takes_two ? 2 : 1) * shape_.window + kBatch,
                   .max_recv_wr = (shape_.receives ? rx_slots() : kMarks) + 1,
                   .max_send_sge = 1,

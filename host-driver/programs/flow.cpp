@@ -138,6 +138,7 @@ class Engine {
     return seen;
   }
 
+  // Messages may have several segments: the window then counts bytes, not messages.
   bool is_cut() const { return side_.params().size > kOneSegment; }
 
   // Adds the parts of messages after those that have arrived: placement is in order.

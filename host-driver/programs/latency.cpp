@@ -27,6 +27,7 @@ bool is_signaled(uint64_t index, uint64_t total) {
   return index % kBatch == kBatch - 1 || index + 1 == total;
 }
 
+/// Records the time of each message after the warm-up. divisor 2: half of the round trip.
 struct Sampler {
   Side& side;
   uint64_t divisor;

@@ -68,6 +68,7 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   qp->srq = srq;
   qp->send_cq = attr.send_cq->core();
   qp->recv_cq = attr.recv_cq->core();
+  // A ring has a power of two of units, 4 or more (docs/spec/queues.yaml).
   const uint32_t sq_size = std::bit_ceil(std::max<uint32_t>(static_cast<uint32_t>(send_units), 4));
   const uint32_t rq_size =
       srq != nullptr ? 0 : std::bit_ceil(std::max<uint32_t>(cap.max_recv_wr, 4));
