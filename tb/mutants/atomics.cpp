@@ -19,10 +19,13 @@ constexpr uint64_t kOnes = ~uint64_t{0}, kHigh = uint64_t{1} << 32;
 // Requests of the second QP are numbered as receives: completions() checks the two orders
 // separately.
 constexpr uint64_t kSecond = kReceive + 10;
-constexpr uint64_t kShared = kLand + 64;     // one word, target of requests of both QPs
-constexpr uint64_t kLast = kLand + 7992;     // the last word that a Write of 8000 bytes places
-constexpr uint64_t kSent = 96, kSinks = 48;  // the Write's source; a QP's sinks, from byte 0 on
+constexpr uint64_t kShared = kLand + 64;  // one word, target of requests of both QPs
+constexpr uint64_t kLast = kLand + 7992;  // the last word that a Write of 8000 bytes places
+// A Write of 8000 bytes is sent from byte 96 on, since post() centres its source on byte 4096. The
+// sinks of the first QP begin at byte 0, those of the second at kSinks.
+constexpr uint64_t kSent = 96, kSinks = 48;
 
+/// One atomic: `old` is the word before it, `is` the word after it.
 struct Row {
   WrOpcode op;
   uint64_t old, data, mask, compare, compare_mask, is;
@@ -42,6 +45,8 @@ constexpr Row kRows[] = {
     {kWrite, 0x0123456789abcdef, 0xfedcba9876543210, 0, 0, 0, 0xfedcba9876543210},
 };
 
+/// Where in our buffer the old value of request `id` lands. The first QP numbers its requests from
+/// 1 on, the second from kSecond + 1 on.
 uint64_t sink_of(uint64_t id) {
   return 8 * (id < kReceive ? id - 1 : id - kSecond - 1) + (id < kReceive ? 0 : kSinks);
 }
@@ -55,7 +60,8 @@ void Story::set_word(uint64_t at, uint64_t value) {
   base::store_le<uint64_t>(buffer_.bytes().data() + at, value);
 }
 
-/// The response writes the old value to sink_of(id).
+/// Posts an atomic to the peer's word at `at`. The response writes the old value to sink_of(id).
+/// key 0: that of the peer's open region.
 Result<void> Story::atomic(Qp& qp, uint64_t id, WrOpcode op, uint64_t at, const Operands& o,
                            uint32_t key) {
   const Sge sink{kIova + sink_of(id), 8, open_.lkey()};
@@ -75,6 +81,7 @@ Result<void> Story::atomic(Qp& qp, uint64_t id, WrOpcode op, uint64_t at, const 
   return r ? Result<void>() : fail(r.error->code, "post of atomic {}: {}", id, r.error->what);
 }
 
+/// Waits until our word at `at` has this value.
 Result<void> Story::becomes(uint64_t at, uint64_t value) {
   for (const Time deadline = dev_.now() + kPatience; word(at) != value; dev_.relax()) {
     if (dev_.now() > deadline)
@@ -84,6 +91,7 @@ Result<void> Story::becomes(uint64_t at, uint64_t value) {
   return {};
 }
 
+/// Checks the old value that request `id` has returned.
 Result<void> Story::was(uint64_t id, uint64_t value) {
   ++shared_.checks;
   if (const uint64_t old = word(sink_of(id)); old != value)
@@ -151,12 +159,14 @@ Result<void> Story::add_together(Qp& qp, Qp& second) {
   }
   if (auto r = completions({{1}, {2}, {3}, {kSecond + 1}, {kSecond + 2}, {kSecond + 3}}); !r)
     return r;
-  // Each old value counts the earlier additions: all of its own QP, some of the other QP.
+  // Each old value counts the earlier additions: all of its own QP, some of the other QP. The first
+  // QP adds in each request k, the second in its first and last: (k + 1) / 2 before request k.
   for (uint64_t k = 0; k < 3; ++k) {
     const uint64_t one = word(sink_of(1 + k)), two = word(sink_of(kSecond + 1 + k));
     if (one % kHigh != k || one / kHigh > 2 || two / kHigh != (k + 1) / 2 || two % kHigh > 3)
       return fail(Errc::kProtocol, "additions {} have found {:#x} and {:#x}", k, one, two);
-    // One of two additions was first; only the old value of the other addition counts it.
+    // One of two additions was first; only the old value of the other addition counts it. j: the
+    // additions of the second QP, its requests 1 and 3.
     for (uint64_t j = 0; j < 2; ++j) {
       const uint64_t other = word(sink_of(kSecond + 1 + 2 * j));
       ++shared_.checks;

@@ -1,3 +1,4 @@
+// Changes one field of a record and computes its CRC again. See damage.hpp.
 #include "damage.hpp"
 
 #include <algorithm>
@@ -12,13 +13,14 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 // Layout of a record: length, ULPDU, pad, CRC. Offsets of RFC 5041 figures 1 and 2, RFC 5040
-// figures 3 and 9.
+// figures 3 and 9, counted from the record's first byte. kHdrCtAt: the byte of a Terminate with the
+// bits M (0x80), D (0x40) and R (0x20).
 constexpr size_t kUlpdu = 2, kFlags = 2, kOpcodeAt = 3, kToAt = 8, kQnAt = 8, kMsnAt = 12,
                  kMoAt = 16, kHdrCtAt = 22, kCrcBytes = 4;
 
 uint16_t length_of(const Bytes& b) { return base::load_be<uint16_t>(b.data()); }
 
-/// An FPDU of these ULPDU bytes.
+/// An FPDU of these ULPDU bytes; its CRC is not computed yet.
 Bytes frame(const Bytes& ulpdu) {
   Bytes b((kUlpdu + ulpdu.size() + 3) / 4 * 4 + kCrcBytes);
   base::store_be<uint16_t>(b.data(), static_cast<uint16_t>(ulpdu.size()));
@@ -26,6 +28,7 @@ Bytes frame(const Bytes& ulpdu) {
   return b;
 }
 
+/// A record of these bytes, with the right CRC.
 sim::Record record_of(const sim::Record& r, Bytes b) {
   base::store_le<uint32_t>(b.data() + b.size() - kCrcBytes,
                            model::crc32c(std::span(b).first(b.size() - kCrcBytes)));
@@ -77,7 +80,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       break;
     case Damage::kTaggedVersion:
     case Damage::kUntaggedVersion:
-      b[kFlags] = static_cast<uint8_t>((b[kFlags] & ~3) | 2);
+      b[kFlags] = static_cast<uint8_t>((b[kFlags] & ~3) | 2);  // DV is in the low two bits
       break;
     case Damage::kQn:
       add(b, kQnAt, 3);
@@ -89,6 +92,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       add(b, kMoAt, 1);
       break;
     case Damage::kRdmapVersion:
+      // RV is in the top two bits, the opcode in the low four.
       b[kOpcodeAt] = static_cast<uint8_t>((b[kOpcodeAt] & 0x3f) | 0x80);
       break;
     case Damage::kOpcode:
@@ -101,6 +105,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       break;
     }
     case Damage::kWrap:
+      // The Write has 40 bytes (Story::damaged_trouble), so its end wraps.
       base::store_be<uint64_t>(&b[kToAt], ~uint64_t{0} - 20);
       break;
     case Damage::kTermNoLength:
@@ -111,6 +116,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       break;
     case Damage::kManyReads: {
       std::vector<sim::Record> all{r};
+      // Seven Reads in all; the IRD of the QP is 2 (Story::start).
       for (int k = 0; k < 6; ++k) {
         add(b, kMsnAt, 1);
         all.push_back(record_of(r, b));
@@ -126,7 +132,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
 void Damaging::llp_rx(sim::Record r) {
   if (passes) --*passes;
   // Excluded: the streaming bytes of the start, and the empty segment by which the client signals
-  // that it speaks first.
+  // that it speaks first: an FPDU of 20 bytes. With one byte of payload it has 24.
   constexpr uint32_t kLeast = kUlpdu + spec::kTaggedHeaderBytes + 6;
   if (!next || r.is_stream || r.data.size() <= kLeast) return inner_->llp_rx(std::move(r));
   for (sim::Record& d : damaged(r, *std::exchange(next, std::nullopt)))

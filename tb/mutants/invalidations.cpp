@@ -43,7 +43,7 @@ Result<void> Story::invalidate_each_other(Qp& qp) {
       !r)
     return r;
   if (!std::ranges::equal(buffer_.bytes().subspan(kLand, 8000),
-                          shared_.memory[1 - side_].subspan(96, 8000)))
+                          shared_.memory[1 - side_].subspan(96, 8000)))  // post()'s source
     return fail(Errc::kProtocol, "reported as invalidated before the Write ahead of it is there");
   if (auto r = meet(4); !r) return r;
   const auto posted = qp.post_send({.wr_id = 4,
@@ -65,6 +65,7 @@ Result<void> Story::invalidate_wrongly(Qp& qp) {
                     unbound ? shared_.open_key[1 - side_] : shared_.lent_key[1 - side_]);
       !r)
     return r;
+  // 0/2/09: shared by streams; 0/1/09: of another stream (docs/gen/errors.md).
   return terminated(unbound ? 0x0209 : 0x0109, {{1, IBV_WC_SUCCESS, kFlushed}});
 }
 

@@ -44,7 +44,8 @@ constexpr double kPatience = 10;  // time limit: this times the time without a f
 /// The programs, run one after the other until one detects the fault: the shortest that reach every
 /// unit. The plan of seed 435 has markers, and a window of one FPDU. For faults of the RTL these
 /// programs run on the build `stall`, whose queues are small but deeper than one entry. Programs
-/// with more load follow, on `stall` and on the default build.
+/// with more load follow, on `stall` and on the default build. The fields are those of Program:
+/// kind, side, seed, operations, build, per cent of stalled cycles.
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = [] {
@@ -73,9 +74,9 @@ const std::vector<Program>& programs() {
 struct Job {
   Fault fault;
   const TraceFault* trace = nullptr;
-  bool sleepers = false;  // a baseline of the RTL with disabled faults
-  size_t program = 0;
-  bool only_this = false;  // a baseline
+  bool sleepers = false;   // a baseline of the RTL with disabled faults
+  size_t program = 0;      // the one that runs, in programs()
+  bool only_this = false;  // a baseline: no further program
   bool equivalent = false;
   Verdict verdict{};
   uint64_t cycles = 0;
@@ -219,7 +220,8 @@ class Runner {
   }
 
  private:
-  /// Starts the first program, from this index on, that reaches the fault's place.
+  /// Starts the first program, from this index on, that reaches the fault's place. A '-' in
+  /// places_reached: the run without faults did not reach the place, so its program finds nothing.
   void meet(Job& job, size_t program) {
     const auto passes = [&](const Verdict& v) {
       return job.fault.layer == Layer::kModel && job.fault.number < v.places_reached.size() &&

@@ -59,6 +59,7 @@ Inner make_default(uint64_t seed) {
 #endif
 }
 
+/// Adds a number to the hash of the pins (FNV-1a, by words in place of bytes).
 void fold(std::integral auto v) {
   pins_fold = (pins_fold ^ static_cast<uint64_t>(v)) * 0x100000001b3;
 }
@@ -102,6 +103,7 @@ class Pins final : public sim::RtlPins {
   }
 
  private:
+  /// Adds this cycle's handshakes, transferred items and commits to the hash.
   void see() {
     const auto see_in = [](const auto& pin) { fold(pin.valid << 1 | int{pin.ready}); };
     const auto see_out = [](const auto& pin) {

@@ -18,7 +18,11 @@ using spec::AdminOpcode;
 
 namespace {
 
-constexpr uint32_t kFreeQp = 7, kFreeCq = 7, kFreePd = 3, kFreeConn = 15;  // of the minimum build
+// Numbers that exist and are free. The builds minimum and `stall` have 8 QPs, 8 CQs, 4 PDs, 16
+// connections, 2 EQs, 2 vectors, 4 doorbell pages, 64 IRD slots, 64 ORD slots and 1024 page-list
+// entries (docs/spec/sizes.yaml). A number that equals its count is therefore out of range. EQs 0
+// and 1, CQ 0 and PD 0 are in use.
+constexpr uint32_t kFreeQp = 7, kFreeCq = 7, kFreePd = 3, kFreeConn = 15;
 constexpr uint16_t kRights = spec::kAccessLocalWrite | spec::kAccessRemoteWrite;
 
 template <class Args>
@@ -76,6 +80,8 @@ void queue_pairs(std::vector<Attempt>& all, const spec::AdminQpArgs& good) {
       Errc::kNotFound);
 }
 
+/// IRD and ORD are at most 32, the streaming bytes at most 532. A `to_state` of 0 is idle, 1 rts, 3
+/// terminate: no command leads to 0 or 3.
 void starts(std::vector<Attempt>& all) {
   using A = spec::AdminModifyArgs;
   const A good{.to_state = 1, .connection = kFreeConn, .ird = 1, .ord = 1, .reserved3 = {}};
@@ -90,6 +96,8 @@ void starts(std::vector<Attempt>& all) {
            Errc::kNotFound);  // no such connection
 }
 
+/// `good` spans two whole pages of 4 KiB (`log_page` 12; 12 to 21 are allowed). Remote write needs
+/// local write. Only a bound region names a QP.
 void regions(std::vector<Attempt>& all, uint32_t slot, const spec::AdminMrArgs& good) {
   using A = spec::AdminMrArgs;
   spoil<A>(all, AdminOpcode::kCreateMr, slot, good,
@@ -104,6 +112,7 @@ void regions(std::vector<Attempt>& all, uint32_t slot, const spec::AdminMrArgs& 
            {[](A& a) { a.pd = 4; }, [](A& a) { a.pd = kFreePd; }}, Errc::kNotFound);
 }
 
+/// conn_send takes 1 to 1024 bytes, conn_give at least 1. A port has 16 bits.
 void connections(std::vector<Attempt>& all) {
   const auto args = [](uint16_t length) {
     return bytes_of(spec::AdminConnArgs{.address = 0x1000, .length = length, .reserved0 = {}});
@@ -142,6 +151,7 @@ void objects(std::vector<Attempt>& all) {
 Result<void> Story::refused() {
   const auto list = context_.alloc(4096);
   if (!list) return error_of(list);
+  // Two pages, and an address that is no page's: regions() lets a list begin one entry late.
   const std::array<uint64_t, 3> pages{buffer_.bus(0), buffer_.bus(4096), 24};
   for (size_t i = 0; i < pages.size(); ++i)
     base::store_le<uint64_t>(list->data() + 8 * i, pages[i]);

@@ -1,3 +1,5 @@
+// Builds the two hosts of a program, runs them in a child process and finds who detected the fault.
+// See runs.hpp.
 #include "mutants/runs.hpp"
 
 #include <fmt/format.h>
@@ -58,6 +60,8 @@ class Watch final : public sim::Observer {
   sim::Ordering ordering_;
 };
 
+/// The platform of one side: the preset gen4x16, changed by the plan's settings. `client.NAME` and
+/// `server.NAME` are for one side.
 sim::PlatformConfig platform(const app::regress::Plan* plan, unsigned side, double limit_us) {
   sim::PlatformConfig c = *sim::preset("gen4x16");
   for (const auto& [name, value] :
@@ -226,6 +230,7 @@ Run::Run(const Program& program, double limit_us)
     v.catcher = Catcher::kCrash;
     v.what = e.what();
   }
+  // Lines for finish(): numbers, places_reached, the first line of the failure, the full report.
   const std::string text =
       fmt::format("{} {} {} {} {}\n{}\n{}\n{}", static_cast<int>(v.catcher), v.cycles, pins_fold,
                   int{was_reached}, v.simulated_us, places_reached, v.what, v.report);

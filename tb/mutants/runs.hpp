@@ -1,8 +1,8 @@
 // One run in a child process: a program on two hosts, one with the mutated device in tandem, the
 // other with a model.
 //
-//   Run r = start(program, limit_us);      forks; wait for r.pid
-//   Verdict v = r.finish(status);
+//   Run r(program, limit_us);              forks; wait for r.pid()
+//   Verdict v = r.finish(status);          status: of wait()
 #pragma once
 
 #include <sys/types.h>
@@ -64,7 +64,8 @@ class Run {
 
  private:
   pid_t pid_ = 0;
-  int results_ = -1, said_ = -1;  // files in memory
+  // Files in memory: the verdict, and what the child has printed.
+  int results_ = -1, said_ = -1;
   double began_ = 0;
 };
 

@@ -252,7 +252,7 @@ class SvFinder final : public Finder {
   }
 
   void statements(size_t from, size_t to) {
-    size_t target = from;
+    size_t target = from;  // where the left side of the next assignment begins
     for (size_t i = from; i < to; ++i) {
       if (word_at(code_, i, "if")) {
         const size_t open = code_.find('(', i), close = partner(code_, open);
@@ -276,6 +276,7 @@ class SvFinder final : public Finder {
 
   void condition(size_t from, size_t to) {
     const std::string was = original(from, to);
+    // `!(go) == @` reads (!go) == @: with @ 0 it is go, with @ 1 it is !go.
     add(from, to, "condition inverted", fmt::format("!({})", was), fmt::format("!({}) == @", was));
     add(from, to, "condition always true", "1'b1", fmt::format("({}) || @", was));
     connective(from, to);

@@ -16,11 +16,11 @@ using spec::Cause;
 namespace {
 
 constexpr const char* kSides[] = {"client", "server"};
-constexpr uint64_t kReceives = 8192;
+constexpr uint64_t kReceives = 8192;  // the receives lie in our buffer from here on
 constexpr uint32_t kServerIp = 0x0a000002;
 constexpr uint16_t kPort = 4791;
-constexpr Time kShort = 4 * kUs;
-constexpr uint64_t kHello = 9;
+constexpr Time kShort = 4 * kUs;  // longer than anything that is in flight takes to arrive
+constexpr uint64_t kHello = 9;    // wr_id of the client's empty Write
 constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 8,  // so that the ring wraps
     kFewCqes = 2, kSends = 6;
 constexpr uint32_t kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -31,9 +31,9 @@ constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
 struct Consequence {
   WrOpcode op;    // the damaged request
   Cause cause;    // the error that its receiver finds
-  uint16_t term;  // the Terminate code that it sends
+  uint16_t term;  // the Terminate code that it sends: 0x1203 is 1/2/03 of docs/gen/errors.md
 };
-/// In the order of Damage (damage.hpp). docs/gen/errors.md
+/// In the order of Damage (damage.hpp).
 constexpr Consequence kConsequences[] = {
     {IBV_WR_SEND, Cause::kMpaCrc, 0x2002},
     {IBV_WR_SEND, Cause::kMpaCrc, 0x2002},
@@ -103,6 +103,7 @@ Result<void> Story::body() {
     const bool causes = now_.what == Case::kDamaged
                             ? (shared_.device[side_] == nullptr) != hears_terminate()
                             : number_ % 2 == side_;
+    // A pushed WQE is not fetched, so the fetch of kBadFetch could not fail.
     if (auto r = act(causes, number_ % 3 == 0 && now_.what != Case::kBadFetch); !r) return r;
   }
   return {};
@@ -162,6 +163,7 @@ Result<void> Story::meet(uint32_t step) {
   return {};
 }
 
+/// One scene. causes: this side causes the error. pushes: the QP pushes its WQEs.
 Result<void> Story::act(bool causes, bool pushes) {
   if (now_.what == Case::kRefused) return refused();
   const bool overruns = now_.what == Case::kOverrun && !causes;
@@ -236,6 +238,8 @@ Result<void> Story::start(Qp& qp) {
   return c ? Result<void>() : error_of(c);
 }
 
+/// Posts a request whose local bytes are centred on byte 4096 of our buffer, so that they cross a
+/// page. `at`: where in the peer's region.
 Result<void> Story::post(Qp& qp, uint64_t id, WrOpcode op, uint32_t length, uint32_t rkey,
                          uint64_t at, uint32_t flags) {
   const bool bad = now_.what == Case::kBadLocalKey && id == 1;
@@ -302,8 +306,8 @@ Result<void> Story::fatal(uint32_t cause, uint16_t peer_term) {
   return {};
 }
 
-/// Expects the peer's Terminate with this code. The wanted requests complete, and the receives are
-/// flushed.
+/// Expects the peer's Terminate with this code (see Consequence). The wanted requests complete, and
+/// the receives are flushed.
 Result<void> Story::terminated(uint16_t code, std::vector<Wanted> wanted) {
   wanted.insert(wanted.end(), {{kReceive, kFlushed, kFlushed}, {kReceive + 1, kFlushed, kFlushed}});
   if (auto r = completions(std::move(wanted)); !r) return r;
@@ -387,6 +391,8 @@ Result<void> Story::trouble(Qp& qp) {
       if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 8000, shared_.open_key[peer]); !r) return r;
       if (auto r = post(qp, 2, IBV_WR_RDMA_READ, 200, shared_.open_key[peer], 7800); !r) return r;
       if (auto r = post(qp, 3, IBV_WR_RDMA_WRITE, 50, shared_.open_key[peer]); !r) return r;
+      // The Read fetches the last 200 bytes that the first Write places. post() has sent that Write
+      // from byte 96 on; the Read's sink begins at 4096 - 100.
       const std::vector<uint8_t> sent(buffer_.data() + 96 + 7800, buffer_.data() + 96 + 8000);
       if (auto r = completions({done(1), done(2), done(3)}); !r) return r;
       return std::equal(sent.begin(), sent.end(), buffer_.data() + 4096 - 100)
@@ -489,12 +495,12 @@ Result<void> Story::trouble(Qp& qp) {
 
 /// Both sides run this at the same time. When a Flush completes, the peer's memory holds the data
 /// of the Write before it. In the second round the Flush has an empty range, and the same must
-/// hold. At the end two requests follow a Flush on QN 1: an empty Flush, then a Read of bytes that
-/// both sides know.
+/// hold. At the end two requests follow a Flush on QN 1: an empty Flush, then a Read. The Read
+/// fetches the placed bytes that came from its own sink, so it changes nothing.
 Result<void> Story::flush_each_other(Qp& qp) {
   const uint32_t key = shared_.open_key[1 - side_];
   const auto land = buffer_.bytes().subspan(kLand, 8000);
-  const auto sent = buffer_.bytes().subspan(96, 8000);
+  const auto sent = buffer_.bytes().subspan(96, 8000);  // where post() sends 8000 bytes from
   for (const bool again : {false, true}) {
     std::ranges::fill(land, static_cast<uint8_t>(again ? 0xa5 : 0x5a));
     const uint32_t step = again ? 6 : 4;
@@ -513,6 +519,8 @@ Result<void> Story::flush_each_other(Qp& qp) {
   return completions({{1}, {2}, {3}, {4}});
 }
 
+/// Posts the request that the other device gets damaged, or one with a wrong key, whose Terminate
+/// then comes back damaged.
 Result<void> Story::damaged_trouble(Qp& qp) {
   const Consequence& c = kConsequences[static_cast<size_t>(now_.damage)];
   const uint32_t key = shared_.open_key[1 - side_] ^ (hears_terminate() ? 1 : 0);
@@ -570,7 +578,7 @@ Result<void> Story::each_other(Qp& qp) {
 /// The part of the other side, whose device detects the error or reports it.
 Result<void> Story::suffer(Qp& qp) {
   Cause cause = Cause::kNone;
-  WcStatus first = kFlushed;
+  WcStatus first = kFlushed;  // of the first receive
   switch (now_.what) {
     case Case::kSolicited:
       return solicited(qp, false);
@@ -671,6 +679,7 @@ Result<void> Story::suffer(Qp& qp) {
       cause = kConsequences[static_cast<size_t>(now_.damage)].cause;
       break;
     default: {
+      // In the order of Case, up to kOtherPd. kNone: a case that is handled above.
       constexpr Cause kCauses[] = {
           Cause::kNone,        Cause::kDdpTaggedStag, Cause::kDdpUntaggedNoBuffer, Cause::kNone,
           Cause::kRdmapBounds, Cause::kRdmapStag,     Cause::kPeerTerminate,       Cause::kLlpLost,
@@ -715,7 +724,7 @@ Result<void> Story::leave(Qp& qp) {
 /// source.
 Result<void> Story::see_write() {
   const volatile uint8_t& there = buffer_.bytes()[kLand + 49];
-  const uint8_t sent = shared_.memory[1 - side_][4096 + 24];
+  const uint8_t sent = shared_.memory[1 - side_][4096 + 24];  // last of 50 bytes around 4096
   buffer_.bytes()[kLand + 49] = static_cast<uint8_t>(~sent);
   if (auto r = meet(3); !r) return r;
   for (const Time deadline = dev_.now() + kPatience; there != sent; dev_.relax()) {
@@ -776,6 +785,7 @@ Result<void> Story::cleared() {
   constexpr uint32_t kCommand = 0x04, kMemory = 1U << 1;  // configuration space
   dev_.config_write(kCommand, dev_.config_read(kCommand) | kMemory);
   for (uint32_t v = 0; v < 2; ++v) {
+    // A vector is four words: address low and high, data, control. Bit 0 of control masks it.
     for (uint32_t word = 0; word < 4; ++word) {
       const uint32_t at = spec::kMsixAddressOffset + v * spec::kMsixAddressStride + 4 * word;
       if (const uint32_t is = dev_.read32(0, at); is != (word == 3 ? 1 : 0))
@@ -791,7 +801,8 @@ void Story::mask(bool on) {
     dev_.write32(0, spec::kMsixAddressOffset + v * spec::kMsixAddressStride + 12, on ? 1 : 0);
 }
 
-/// Registers the slot of the closed region again, with another key and all rights.
+/// Closes the region without write access and registers its slot again, with another key and all
+/// rights.
 Result<void> Story::move_region() {
   if (auto r = closed_.dereg(); !r) return r;
   auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);

@@ -24,7 +24,7 @@ namespace rnic::mutants {
 
 constexpr uint64_t kBytes = 16384, kIova = uint64_t{1} << 33;  // of a side's buffer
 constexpr uint64_t kLand = kBytes - 8000;                      // 8000 bytes after the receives
-constexpr uint64_t kReceive = 10;  // work requests from here on are receives
+constexpr uint64_t kReceive = 10;  // a wr_id from here on is that of a receive
 constexpr Time kPatience = 100 * kUs;
 
 enum class Case : uint8_t {
@@ -100,6 +100,8 @@ struct StoryShared {
   uint64_t checks = 0;
 };
 
+/// The program of one side. Each scene makes a QP and connects it. The side that causes the error
+/// then runs trouble(), the other side suffer(). At a meet() the sides wait for each other.
 class Story {
  public:
   Story(PciDevice& dev, unsigned side, std::vector<Scene> scenes, StoryShared& shared)
@@ -122,7 +124,8 @@ class Story {
   [[nodiscard]] Result<void> damaged_trouble(verbs::Qp& qp);
   [[nodiscard]] Result<void> never_answered(verbs::Qp& qp);
   [[nodiscard]] Result<void> each_other(verbs::Qp& qp);
-  bool hears_terminate() const {  // the damaged record is a Terminate
+  // The damaged record is a Terminate. It reports a Read of an STag that does not exist.
+  bool hears_terminate() const {
     return now_.what == Case::kDamaged &&
            (now_.damage == Damage::kTermNoLength || now_.damage == Damage::kTermNoHeader);
   }

@@ -1,3 +1,4 @@
+// Draws faults of the trace and applies one. See trace.hpp.
 #include "trace.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ constexpr uint32_t kFirstByte = 8;  // bits of the first byte of a beat, which i
 constexpr std::string_view kWritten = "beat of dma_wr", kSent = "beat of llp_tx";
 constexpr Kind kOutputs[] = {{kWritten, kFirstByte}, {kSent, kFirstByte}};
 
+/// Every kind of commit. Its valid bit is above its fields: kValidBit is the number of their bits.
 template <size_t... I>
 std::vector<Kind> kinds_of(std::index_sequence<I...>) {
   return {{std::variant_alternative_t<I, spec::AnyCommit>::kName,

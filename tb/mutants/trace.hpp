@@ -27,8 +27,8 @@ class TraceSpoiler {
   void edit(sim::PinOut<T>& pin);
 
   TraceFault fault_;
-  uint32_t seen_ = 0;
-  std::vector<spec::AnyCommit> held_;
+  uint32_t seen_ = 0;                  // commits or beats of the fault's kind
+  std::vector<spec::AnyCommit> held_;  // kLater: reported after the next one of its kind
 };
 
 }  // namespace rnic::mutants
