@@ -1,6 +1,5 @@
-// Everything that can be wrong with a description: names, widths, positions, references. Fills in
-// widths and bit positions on the way, and puts the structs into an order in which what is used
-// stands before its user.
+// Checks a description: names, widths, positions, references. It also computes widths and bit
+// positions, and orders the structs (Spec::in_order): a struct comes after those that it contains.
 #include <map>
 #include <set>
 
@@ -143,6 +142,7 @@ class Checker {
     enum_by_name_[e.name] = &e;
   }
 
+  /// The type of a field is a number of bits, an enum or a struct.
   void resolve_type(Field& f, const std::string& owner) {
     const bool is_number =
         !f.type.empty() && f.type.find_first_not_of("0123456789") == std::string::npos;
@@ -165,6 +165,8 @@ class Checker {
     }
   }
 
+  /// Computes the fields, width and positions of a struct, after those of the structs that it
+  /// contains.
   void resolve(Struct& s) {
     if (done_.contains(&s)) return;
     if (!open_.insert(&s).second) throw SpecError(s.at, "'" + s.name + "' contains itself");
@@ -307,10 +309,10 @@ class Checker {
   }
 
   Spec& spec_;
-  Names types_, params_, sizes_;
+  Names types_, params_, sizes_;  // printed names: types, constants of enums and structs, sizes
   std::map<std::string, Struct*> by_name_;
   std::map<std::string, const Enum*> enum_by_name_;
-  std::set<const Struct*> done_, open_;
+  std::set<const Struct*> done_, open_;  // resolved; being resolved, so a cycle is found
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The ends of streams and plain wires: each names a unit or somebody outside, no port is connected
-// twice. Wires that every unit has become one wire a unit.
+// Checks the ends of streams and plain wires. Each end names a unit or a neighbour of the chip
+// (top.outside), and no port is connected twice. A wire `from each` unit becomes one wire per unit.
 #include "names.hpp"
 
 namespace specgen {
@@ -102,7 +102,7 @@ class TopChecker {
       check_outside(w.from, name, at);
       add_pin(w.from, "_o", at);
     }
-    bool leaves = false;
+    bool leaves = false;  // it leaves the chip
     for (const auto& to : w.to) {
       check_end("to", to.unit, name, at);
       check_outside(to, name, at);

@@ -1,10 +1,14 @@
-// conformance: prints docs/gen/conformance.md: each MUST and SHOULD of requirements.csv with the tests that show it.
+// conformance: prints docs/gen/conformance.md: each MUST and SHOULD of requirements.csv with the
+// tests that show it.
 //
-//   conformance docs/spec .            requirements.csv and testplan.yaml; the tests' names from the sources below ./tb
+//   conformance docs/spec .            reads requirements.csv, testplan.yaml, and the names of
+//                                      tests from the sources below ./tb
 //   conformance --check docs/spec .    compares instead; exit 1 if the page differs
 //
-// Refused with file, line and reason, exit 2: a requirement without an entry in the plan, an entry without a requirement, a test that
-// does not exist, a document that is partly planned.
+// Refused with file, line and reason, exit 2:
+//   - a requirement without an entry in the plan, unless its whole document comes later;
+//   - an entry without a requirement, or of a document that comes later;
+//   - a test that does not exist.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
@@ -30,8 +34,9 @@ struct Requirement {
   std::string id, document, section, level, text;
   size_t line = 0;
 };
+/// An entry of testplan.yaml. kind: one of kKinds, which the page explains (page() below).
 struct Entry {
-  std::string kind, reason;  // tests, later, none, open
+  std::string kind, reason;
   std::vector<std::string> tests;
   int line = 0;
 };
@@ -47,7 +52,7 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// One line of a CSV: fields with a comma or a quote stand in quotes, a quote twice.
+/// One line of a CSV. A field with a comma or a quote stands in quotes; a quote in it is doubled.
 std::vector<std::string> fields(const std::string& line) {
   std::vector<std::string> out(1);
   bool quoted = false;
@@ -69,7 +74,7 @@ std::vector<Requirement> read_requirements(const fs::path& file) {
   std::istringstream in(contents(file));
   size_t n = 0;
   for (std::string line; std::getline(in, line);) {
-    if (++n == 1) continue;
+    if (++n == 1) continue;  // the header
     const auto f = fields(line);
     if (f.size() != 8) wrong(file, n, fmt::format("{} fields, not 8", f.size()));
     if (f[3] == "MUST" || f[3] == "SHOULD") all.push_back({f[0], f[1], f[2], f[3], f[6], n});
@@ -77,7 +82,8 @@ std::vector<Requirement> read_requirements(const fs::path& file) {
   return all;
 }
 
-/// The next word behind `at`, which moves behind it; empty if something else than blanks is in front of it.
+/// The word at `at`, or empty. Blanks before it are skipped; `at` moves behind it and the blanks
+/// after it.
 std::string word_at(const std::string& text, size_t& at) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
   const auto is_word = [](char c) {
@@ -112,7 +118,7 @@ std::set<std::string> tests_of(const fs::path& folder) {
 
 struct Plan {
   std::map<std::string, Entry> entries;
-  std::map<std::string, std::string> later;  // by document
+  std::map<std::string, std::string> later;  // by document: why it is not planned yet
 };
 
 Plan read_plan(const fs::path& file, const std::set<std::string>& tests) {
@@ -189,6 +195,7 @@ std::string page(const fs::path& spec, const fs::path& root) {
     if (std::ranges::find(documents, r.document) == documents.end())
       documents.push_back(r.document);
     const auto it = plan.entries.find(r.id);
+    // Exactly one of the two: the requirement has an entry, or its document comes later.
     if ((it == plan.entries.end()) != plan.later.contains(r.document)) {
       wrong(csv, r.line,
             fmt::format("{} {} in {}", r.id,

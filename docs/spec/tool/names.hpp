@@ -1,4 +1,4 @@
-// What a name may be, and a set of names that refuses the second use of one.
+// What a name in the description may be, and a set of names that refuses a second use.
 #pragma once
 
 #include <fmt/format.h>

@@ -45,7 +45,7 @@ std::string member_type(const Field& f) {
   return f.bits > 64 ? fmt::format("std::array<uint8_t, {}>", f.bits / 8) : cpp_uint(f.bits);
 }
 
-/// That a commit is there is not part of it in C++.
+/// The first field of a commit, `valid`, is no member in C++: a commit object exists or not.
 bool is_member(const Struct& s, const Field& f) {
   return s.kind != Kind::kCommit || &f != &s.fields[0];
 }
@@ -61,6 +61,7 @@ std::string zero(const Field& f) {
   return f.as_struct || f.bits > 64 ? "{}" : " = 0";
 }
 
+/// to_words() and from_words(): a struct as the packed vector of the RTL.
 std::string conversions(const Struct& s, const std::string& name) {
   std::string to, from;
   if (s.kind == Kind::kCommit)
@@ -89,6 +90,7 @@ std::string conversions(const Struct& s, const std::string& name) {
       to, name, name, from);
 }
 
+/// pack() and unpack(): a header or entry as bytes.
 std::string packing(const Struct& s, const std::string& name) {
   const std::string order = s.lsb_first() ? "little" : "big";
   return fmt::format(
@@ -102,6 +104,7 @@ std::string packing(const Struct& s, const std::string& name) {
       s.bytes, s.lsb_first() ? "in host memory" : "on the wire", order, name, order);
 }
 
+/// describe(): the fields as text; a reserved one only if it is not zero.
 std::string describing(const Struct& s) {
   std::string out = "  [[nodiscard]] std::string describe() const {\n    std::string s;\n";
   bool first = true;

@@ -24,12 +24,14 @@ uint32_t advance(uint32_t state, unsigned bytes) {
   return state;
 }
 
-/// Column i: what input bit i does to the state.
+/// Prints a function that is linear over bits. column(i): the state that input bit i alone gives.
+/// Output bit k is the XOR of all input bits i whose column has bit k.
 template <class Column>
 std::string function(const std::string& name, unsigned inputs, Column column) {
   std::string out = fmt::format("  function automatic logic [31:0] {}(input logic [{}:0] x);\n",
                                 name, inputs - 1);
   for (int bit = 31; bit >= 0; bit--) {
+    // The mask of inputs of this output bit, in hex digits, most significant first.
     std::string digits;
     for (unsigned nibble = inputs / 4; nibble-- > 0;) {
       unsigned v = 0;

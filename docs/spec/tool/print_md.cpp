@@ -67,6 +67,7 @@ std::string md_struct(const Struct& s) {
       const unsigned in = pos % 8;
       std::string bits;
       if (in != 0 || f.bits % 8 != 0) {
+        // "3 on, 12 bits": begins at bit 3 of its first byte and goes on in the next bytes.
         if (in + f.bits > 8)
           bits = fmt::format("{} on, {} bits", s.lsb_first() ? in : 7 - in, f.bits);
         else

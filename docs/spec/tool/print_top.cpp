@@ -45,6 +45,7 @@ class Printer {
   }
 
  private:
+  /// in: the wire enters the chip, out: it leaves the chip; otherwise it runs between units.
   void add_wire(const Wire& w) {
     const auto& name = w.signal.name;
     const bool in = top_.is_outside(w.from.unit);
@@ -69,6 +70,7 @@ class Printer {
 
   void add_stream(const Struct& s) {
     const bool in = top_.is_outside(s.from), out = top_.is_outside(s.to);
+    // down: the suffix of valid and payload, up: that of ready, if they are ports of the chip.
     const std::string down = in ? "_i" : out ? "_o" : "", up = in ? "_o" : out ? "_i" : "";
     const std::string type = stream_type(s);
     if (in || out) {

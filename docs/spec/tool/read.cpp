@@ -1,4 +1,4 @@
-// Reads docs/spec/*.yaml into Spec. Knows the keys that are allowed and nothing of what they mean.
+// Reads docs/spec/*.yaml into Spec. It knows which keys are allowed; check.cpp judges the values.
 #include <yaml-cpp/yaml.h>
 
 #include <filesystem>
@@ -109,6 +109,7 @@ class Reader {
   }
 
  private:
+  /// Calls read_one for each entry of the map `key`: NAME: {ref, doc, ...}.
   template <class F>
   void each(Map& top, const std::string& key, F read_one) {
     auto n = top.find(key);

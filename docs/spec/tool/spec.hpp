@@ -1,9 +1,9 @@
 // What docs/spec/*.yaml say, once read: the data that specgen's printers print from. No behaviour
 // here.
 //
-//   Spec spec = read_spec("docs/spec");        // read.cpp: YAML to these structs, unknown keys
-//   refused check_spec(spec);                          // check.cpp: names, widths, positions,
-//   references std::string sv = print_iwarp_pkg(spec);    // print_*.cpp
+//   Spec spec = read_spec("docs/spec");       read.cpp: YAML to these structs; no unknown keys
+//   check_spec(spec);                         check.cpp: names, widths, positions, references
+//   std::string sv = print_iwarp_pkg(spec);   print_*.cpp
 //
 // Anything wrong is a SpecError that names file, line and reason.
 #pragma once
@@ -27,7 +27,7 @@ struct SpecError : std::runtime_error {
       : std::runtime_error(at.file + ":" + std::to_string(at.line) + ": " + why) {}
 };
 
-struct Item {
+struct Item {  // of an enum, or a name in a list (units, outside)
   std::string name;
   uint64_t value = 0;
   std::string doc;
@@ -45,8 +45,8 @@ struct Entity {  // what everything that is described has
 
 struct Enum : Entity {
   unsigned width = 0;
-  std::string prefix;
-  bool verbs = false;  // items keep their literal spelling
+  std::string prefix;  // of its items in SystemVerilog: Op of OpSend
+  bool verbs = false;  // items keep the spelling of libibverbs
   std::vector<Item> items;
 };
 
@@ -66,11 +66,13 @@ struct Field {
   [[nodiscard]] bool reserved() const { return name.starts_with("reserved"); }
 };
 
+// kHeader: bytes on the wire, network order. kEntry: bytes in host memory, little endian; the first
+// field is the lowest. kStream: between units. kCommit: simulation only (commits.yaml).
 enum class Kind { kHeader, kEntry, kStruct, kStream, kCommit };
 
 struct Struct : Entity {
   Kind kind = Kind::kStruct;
-  int64_t bytes = -1;
+  int64_t bytes = -1;    // -1: not said
   std::string from, to;  // streams
   std::string instance;  // commits: below the top's instance
   std::string tap;       // commits: the signal there
@@ -86,15 +88,15 @@ struct Register : Entity {
   unsigned bar = 0;
   uint64_t offset = 0;
   unsigned width = 32;
-  std::string access;
+  std::string access;  // rw, ro, wo or w1c (a 1 clears the bit)
   uint64_t reset = 0;
-  uint64_t count = 1;
-  uint64_t stride = 0;
+  uint64_t count = 1;   // an array of equal registers,
+  uint64_t stride = 0;  // so many bytes apart
   std::vector<Field> fields;
   [[nodiscard]] uint64_t writable() const;  // bits that a write can change
 };
 
-struct Cause : Entity {
+struct Cause : Entity {  // errors.yaml; layer, etype and code are those of the Terminate
   uint64_t value = 0, layer = 0, etype = 0, code = 0;
   bool ddp_header = false, rdma_header = false;
   std::string detects, peer_sees, user_sees;

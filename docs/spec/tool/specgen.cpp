@@ -1,7 +1,7 @@
 // specgen: prints the facts of docs/spec/*.yaml into the places that need them.
 //
-//   specgen docs/spec .            writes rtl/gen, model/gen, docs/gen and sim/backend/gen below
-//   "." specgen --check docs/spec .    compares instead; exit 1 names the first file that differs
+//   specgen docs/spec .            writes rtl/gen, model/gen, docs/gen, sim/backend/gen below "."
+//   specgen --check docs/spec .    compares instead; exit 1 names the first file that differs
 //
 // Anything wrong in the description is "file:line: reason" and exit 2. It prints types, constants,
 // conversions, names, tables and the wires of the top, never behaviour. Read (read.cpp), check

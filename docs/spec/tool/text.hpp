@@ -25,7 +25,7 @@ inline std::string camel(const std::string& snake) {
   return out;
 }
 
-// verbs: the item keeps libibverbs' name.
+// The names of an item in SystemVerilog and C++. An enum with `verbs` keeps libibverbs' names.
 inline std::string sv_item(const Enum& e, const Item& i) {
   return e.verbs ? i.name : e.prefix + camel(i.name);
 }
