@@ -95,6 +95,7 @@ TEST(FollowerDiffers, ARegionGoesBeforeItsEpochHasEnded) {
 TEST(Follower, RegistersMemory) { EXPECT_THAT(registering().run(), IsEmpty()); }
 
 TEST(FollowerDiffers, Registration) {
+  // of_reg: 1 begun, 2 refused, 3 open, 4 given up.
   const auto with = [](const char* label, uint8_t of_reg) {
     Script s = registering();
     s[label].commit<spec::TptChangeCommit>().of_reg = of_reg;
@@ -422,6 +423,7 @@ TEST(FollowerDiffers, EventsAreDecidedInTheWrongOrder) {
         {"llp_if hears of it", spec::AnyCommit{spec::LlpRuleCommit{
                                    .source = 2, .connection = Script::kConn, .qpn = Script::kQp}}});
     s.steps.push_back({"qp hears of both",
+                       // bit 0: an error, bit 3: the loss of the connection
                        spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1 | 8}}});
     s.steps.push_back(std::move(next));
     return s.run();

@@ -32,6 +32,8 @@ void move(Script& s, const std::string& label, const std::string& before) {
   s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(s.at(before)), step);
 }
 
+/// The life with another result of tpt_change: 1 begun, 3 open (of a registration); 5 bound, 6
+/// refused, 7 closed for a later try (of a bind).
 std::string with(Script s, const char* label, uint8_t of_reg) {
   s[label].commit<spec::TptChangeCommit>().of_reg = of_reg;
   return s.run();

@@ -1,3 +1,4 @@
+// InFlight: whether an extent from before the closing of a region is still in flight.
 #include "tandem/in_flight.hpp"
 
 #include <gtest/gtest.h>

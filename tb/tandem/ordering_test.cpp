@@ -24,6 +24,7 @@ void put(Bytes& to, uint64_t value, unsigned bytes) {
 }
 
 /// RFC 5044 section 4.1 around RFC 5041 sections 4.2, 4.3. The CRC is zero: no code here checks it.
+/// Opcodes: 0 Write, 1 Read Request, 2 Read Response, 3 Send, 11 Atomic Response.
 Payload fpdu(bool is_tagged, bool is_last, uint8_t opcode, uint32_t qn, const Bytes& payload) {
   Bytes f;
   put(f, (is_tagged ? 14 : 18) + payload.size(), 2);
@@ -149,6 +150,7 @@ class OrderingTest : public testing::Test {
     command(spec::AdminOpcode::kCreateQp, qpn,
             spec::AdminQpArgs{.sq_base = kSq, .rq_base = kRq, .log_sq = 3, .log_rq = 2}, status);
   }
+  // Doorbells: offset 0 SQ, 8 RQ, 0x18 arms a CQ, in any doorbell page.
   void rings(uint16_t qpn, bool is_rq, uint16_t index) {
     mmio(2, is_rq ? 0x1008 : 0x1000, 8, uint64_t{index} << 32 | qpn);
   }
@@ -179,6 +181,7 @@ class OrderingTest : public testing::Test {
     e.pack(b);
     writes(Client::kCq, kCq + 32 * (cqes_++ % 16), b);
   }
+  /// cq writes the completion event of CQ 7.
   void tells_event() {
     spec::Eqe e{.kind = spec::EqeType::kCompletion, .object = 7};
     Bytes b(16);
@@ -330,7 +333,7 @@ TEST_F(OrderingTest, WithMarkersThePayloadIsWithoutThem) {
 }
 
 TEST_F(OrderingTest, AfterAnErrorOrAStopNothingIsExpected) {
-  for (uint8_t op = 0; op <= 3; ++op) {
+  for (uint8_t op = 0; op <= 3; ++op) {  // of rdmap_op: order, qp_fault, tx_fault, failed check
     starts(3);
     commit(spec::RdmapOpCommit{.op = op, .qpn = 3});
     received(3, write(bytes(64, 1)));
@@ -850,6 +853,7 @@ TEST_F(ResponderTest, ALookUpThatFailedExplainsWhatComesBehindIt) {
 class MmioTest : public OrderingTest {
  protected:
   MmioTest() { create_cq(); }
+  /// A beat of a write of cq (client 5) that is not its last one.
   void beat() {
     step([&] { o.commit(spec::DmaWrCommit{.client = 5}); });
   }

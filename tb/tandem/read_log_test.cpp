@@ -320,6 +320,7 @@ TEST_F(ReadLogTest, ReadsOfTwoSegmentsOfOneBufferArePairedInOrder) {
   EXPECT_THAT(log.contradiction(), HasSubstr("0x1020"));
 }
 
+/// settle(): the segment has its bytes or has failed. What else was read for it stays unused.
 TEST_F(ReadLogTest, WhatAFailedSegmentReadIsNobodys) {
   read(Client::kPayload, 1, 0x1000, 64);
   log.due(2, 0x1000, 128);

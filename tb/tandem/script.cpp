@@ -1,3 +1,5 @@
+// The parts of a Script. See script.hpp. In the WQEs: opcode 0 Write, 2 Send, 4 Read, 32 fast
+// registration; flags 2 signaled, 8 inline (docs/spec/queues.yaml).
 #include "script.hpp"
 
 #include <algorithm>

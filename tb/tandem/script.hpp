@@ -3,7 +3,10 @@
 // from the specification.
 //
 //   Script s;   s.set_up();   s.send(...);         std::string difference = s.run();
-//   s["the record of the Send"].record().data ...  change one step, and run again
+//   s["the record of the Send"].as<RecordOut>().r.data = ...     change one step, and run again
+//
+// Numbers in the commits: docs/gen/commits.md explains the fields op, source, client, of_reg and
+// bits of each kind.
 #pragma once
 
 #include <functional>
@@ -27,6 +30,7 @@ struct Response {
   uint64_t value = 0;
 };
 
+/// One event: a commit of the RTL, or an item at one of its ports.
 struct Step {
   std::string label;
   std::variant<spec::AnyCommit, DmaWrite, DmaRead, DmaPiece, Mmio, RecordOut, RecordIn, Response,
@@ -106,6 +110,8 @@ class Script {
                 bool is_qp);
   void read_of(Client client, uint64_t address, std::vector<uint8_t> bytes,
                const std::string& label);
+  /// An admin command from its doorbell to its answer. `unit` adds the steps of the unit that
+  /// executes it.
   void command(const std::string& name, spec::AdminOpcode op, uint32_t object,
                const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
                const std::array<uint8_t, 16>& result = {},
@@ -113,11 +119,15 @@ class Script {
   void create_region(const std::string& name, uint32_t slot, uint32_t stag, uint32_t pbl_base,
                      const std::vector<uint64_t>& pages);
   void destroy_region(const std::string& name, uint32_t slot, uint32_t stag, bool waits);
+  /// A lookup of kQp in the region (tpt_check).
   void check(std::string label, uint8_t client, uint64_t to, uint32_t length, uint16_t rights,
              bool last);
+  /// A doorbell for one WQE and the fetch of its unit of 64 bytes.
   void issue(const std::string& name, const std::vector<uint8_t>& unit);
+  /// A segment from its grant to its record. `payload` adds its lookups and reads.
   void segment(const std::string& name, spec::TxSource source, const std::vector<uint8_t>& ulpdu,
                const std::function<void()>& payload);
+  /// A received segment up to rdmap's verdict. `before` adds what ddp asks for first.
   void received(const std::string& name, const std::vector<uint8_t>& ulpdu,
                 const std::function<void()>& before);
   void completion(const std::string& name, const spec::Cqe& entry);
@@ -134,9 +144,11 @@ class Script {
   void fail_locally(const std::string& name, uint8_t slot, spec::WcOpcode opcode, uint32_t length);
   std::vector<uint8_t> bytes(uint64_t address, uint32_t n) const;
 
-  uint32_t stag_ = 0;
-  uint8_t tag_ = 0;
+  uint32_t stag_ = 0;  // of the region
+  uint8_t tag_ = 0;    // of the next DMA read
+  // How many commands, send WQEs (in units), receives, completions and events there are so far.
   uint16_t commands_ = 0, sq_ = 0, rq_ = 0, cqes_ = 0, eqes_ = 0;
+  // The slot of the next send WQE, and the next MSNs by QN.
   uint8_t window_ = 0;
   std::array<uint32_t, 4> msn_out_{1, 1, 1, 1}, msn_in_{1, 1, 1, 1};
 };

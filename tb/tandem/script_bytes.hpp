@@ -36,6 +36,7 @@ inline Bytes fpdu(const Bytes& ulpdu) {
   return f;
 }
 
+/// A ULPDU of one segment. Opcodes of RFC 5040 section 4.1: 0 Write, 2 Read Response.
 inline Bytes tagged(uint8_t opcode, uint32_t stag, uint64_t to, const Bytes& data) {
   Bytes u(14);
   u[0] = 0xc1;  // tagged, last, DV 1
@@ -46,9 +47,11 @@ inline Bytes tagged(uint8_t opcode, uint32_t stag, uint64_t to, const Bytes& dat
   return u;
 }
 
+/// Opcodes: 1 Read Request, 3 Send, 5 Send with SE, 7 Terminate, 0xc Flush Request, 0xd Flush
+/// Response.
 inline Bytes untagged(uint8_t opcode, uint32_t qn, uint32_t msn, const Bytes& data) {
   Bytes u(18);
-  u[0] = 0x41;
+  u[0] = 0x41;  // untagged, last, DV 1
   u[1] = static_cast<uint8_t>(0x40 | opcode);
   base::store_be<uint32_t>(&u[6], qn);
   base::store_be<uint32_t>(&u[10], msn);
@@ -71,6 +74,7 @@ inline std::array<uint8_t, 56> args_of(const auto& a) {
 /// All rights but that of a remote invalidation, which needs a bound region.
 inline constexpr uint16_t kRights = spec::kAccessMask & ~spec::kAccessRemoteInvalidate;
 
+/// The outputs of a Tpt that only permutes STags: none comes.
 struct StagOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
   void invalidated(const spec::Invalidated&) override {}

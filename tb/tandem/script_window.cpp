@@ -6,8 +6,8 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint16_t kWindow = Script::kSlot + 3;
-constexpr uint64_t kFirst = 0x9000;  // TO of a window's first byte
+constexpr uint16_t kWindow = Script::kSlot + 3;  // its slot
+constexpr uint64_t kFirst = 0x9000;              // TO of its first byte
 
 }  // namespace
 

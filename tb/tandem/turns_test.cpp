@@ -8,6 +8,7 @@
 namespace rnic::sim {
 namespace {
 
+// Most tests give a turn every 40 cycles: kTurns (512) turns then take more than kCycles (20,000).
 constexpr size_t kQps = 64;
 
 TEST(Turns, WhoIsPassedByForLongHasStarved) {
@@ -18,13 +19,14 @@ TEST(Turns, WhoIsPassedByForLongHasStarved) {
     starved = t.given(static_cast<uint16_t>(n % 5), n * 40, [](uint16_t q) { return q < 6; });
   ASSERT_TRUE(starved);
   EXPECT_EQ(*starved, 5);
-  EXPECT_LE(n, 2 * (Turns::kTurns + 4 * 6));
+  EXPECT_LE(n, 2 * (Turns::kTurns + 4 * 6));  // two checks, with 6 QPs that wait
 }
 
 TEST(Turns, WhoIsServedNowAndThenHasNot) {
   Turns t(kQps);
   base::Rng rng(17);
   for (uint64_t n = 0; n < 200'000; ++n) {
+    // QP 7 has a turn between any two checks, since 400 is less than kTurns.
     const uint16_t q = n % 400 == 0 ? 7 : static_cast<uint16_t>(rng.below(6));
     EXPECT_FALSE(t.given(q, n * 40, [](uint16_t q) { return q < 8 && q != 6; })) << n;
   }
