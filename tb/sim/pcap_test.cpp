@@ -30,6 +30,7 @@ uint32_t crc32c(std::span<const uint8_t> bytes) {
 std::vector<uint8_t> fpdu(bool is_write, bool is_last, uint32_t msn, uint32_t mo,
                           const std::vector<uint8_t>& payload) {
   std::vector<uint8_t> f(2 + (is_write ? 14 : 18), 0);
+  // T, L and DV 1; then RV 1 and the opcode, 0 Write or 3 Send.
   f[2] = static_cast<uint8_t>((is_write ? 0x80 : 0) | (is_last ? 0x40 : 0) | 0x01);
   f[3] = is_write ? 0x40 : 0x43;
   if (is_write) {

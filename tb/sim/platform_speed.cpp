@@ -14,7 +14,8 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint32_t kBatch = 16, kRing = 1024;
+constexpr uint32_t kBatch = 16, kRing = 1024;  // messages a doorbell; at most posted and not done
+// An FPDU of a 64-byte Write has 84 bytes: length 2, header 14, payload 64, CRC 4.
 
 class Writer final : public Device, private Activity {
  public:
@@ -110,9 +111,11 @@ class Writer final : public Device, private Activity {
 
   DeviceEnv* env_ = nullptr;
   spec::Sizes sizes_;
+  // Messages: posted by the host; WQE requested, fetched; payload requested; sent. At most 64 WQEs
+  // are requested ahead of their payload.
   uint64_t posted_ = 0, asked_ = 0, fetched_ = 0, read_ = 0, sent_ = 0;
   uint32_t limit_ = 0, bytes_ = 0;
-  std::vector<uint8_t> free_ = [] {
+  std::vector<uint8_t> free_ = [] {  // read tags
     std::vector<uint8_t> f(128);
     for (size_t i = 0; i < f.size(); ++i) f[i] = static_cast<uint8_t>(i);
     return f;
@@ -134,7 +137,7 @@ int main(int argc, char** argv) {
     auto owned = std::make_unique<Writer>();
     d = owned.get();
     RootComplex& rc = sim.root_complex(sim.add_host(std::move(owned)));
-    rc.config_space().write(ConfigSpace::kCommand, 6);
+    rc.config_space().write(ConfigSpace::kCommand, 6);  // memory, bus master
     rc.config_changed();
   }
   const DmaBuffer a = sim.memory(0).alloc(16384, MemoryKind::kContiguous).value();

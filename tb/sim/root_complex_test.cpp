@@ -53,8 +53,8 @@ TEST_F(RootComplexTest, IdentityAndCapabilities) {
   const ConfigSpace& s = sim->root_complex(0).config_space();
   EXPECT_EQ(s.read(0), 0x00011d4eu);
   EXPECT_EQ(s.read(ConfigSpace::kCapabilities), ConfigSpace::kPcieCap);
-  EXPECT_EQ(s.read(ConfigSpace::kPcieCap) & 0xffff, 0x8010u);
-  EXPECT_EQ(s.read(ConfigSpace::kMsixCap) & 0xff, 0x11u);
+  EXPECT_EQ(s.read(ConfigSpace::kPcieCap) & 0xffff, 0x8010u);  // PCI Express; the next is at 0x80
+  EXPECT_EQ(s.read(ConfigSpace::kMsixCap) & 0xff, 0x11u);      // MSI-X
   EXPECT_EQ(s.read(ConfigSpace::kMsixCap) >> 16 & 0x7ff, dev->size.num_vectors - 1);
   EXPECT_EQ(dev->pcie.mps, 1);   // 256
   EXPECT_EQ(dev->pcie.mrrs, 2);  // 512
@@ -330,7 +330,7 @@ TEST_F(RootComplexTest, TheWireHoldsTheDeviceAndRunsFull) {
   dev->on_wake();
   run_ns(10'000);
   const double gbps = static_cast<double>(sent) * 8 / 10'000;
-  EXPECT_NEAR(gbps, 252.06 * 256 / 280, 3.0);
+  EXPECT_NEAR(gbps, 252.06 * 256 / 280, 3.0);  // 24 bytes of header a TLP
 }
 
 TEST_F(RootComplexTest, CompletionsDoNotPassRegisterWrites) {

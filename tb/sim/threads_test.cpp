@@ -21,6 +21,7 @@ class AdminQueue {
  public:
   AdminQueue(FakeDevice& dev, Simulation& sim) : dev_(dev), sim_(sim) {
     const spec::Sizes s = spec::Sizes::minimum();
+    // The registers that Manager::open reads; magic is "MNIC".
     regs_ = {{spec::kMagicOffset, 0x43494e4d},
              {spec::kVersionOffset, 0x00010000},
              {spec::kCapClockKhzOffset, 322266},
@@ -46,8 +47,8 @@ class AdminQueue {
       if (m.offset == spec::kAdminDoorbellOffset) ring(static_cast<uint16_t>(m.value));
     };
   }
-  unsigned bells = 0, stale = 0;
-  uint16_t done = 0;
+  unsigned bells = 0, stale = 0;  // doorbells; those with an index that is not newer
+  uint16_t done = 0;              // commands
 
  private:
   void ring(uint16_t producer) {
