@@ -41,6 +41,8 @@ WordOp write(uint32_t client, uint64_t posted, uint64_t completed, uint64_t data
           .posted = posted,
           .completed = completed};
 }
+/// explain() for a history of one word. Its `prefix`: how many completions, in order of time, are
+/// enough to show that no order explains them.
 Verdict of(const History& h, uint64_t initial, std::optional<uint64_t> final = {}) {
   return explain(h, {{0, {initial, final}}});
 }

@@ -53,8 +53,8 @@ class SpecgenTest : public testing::Test {
     return run_specgen((dir_ / "spec").string() + " " + (dir_ / "out").string());
   }
 
-  /// Expects that the sample with one piece replaced is refused, at the line of that piece, for
-  /// this reason.
+  /// Expects that the sample with one piece replaced is refused, for this reason. The error names
+  /// the line of that piece, or a line so many before it.
   void refused(const std::string& from, const std::string& to, const std::string& reason,
                int lines_before = 0) const {
     SCOPED_TRACE(from + " -> " + to);

@@ -24,6 +24,7 @@ struct EchoRtl : tb::RtlDut<VEcho> {
   tb::PacketIn packet_in = RNIC_PACKET_IN(*this, pkt);
   tb::PacketOut packet_out = RNIC_PACKET_OUT(*this, pkt);
 
+  // mischief_i: a bit for each rule that echo.sv breaks (1 an assertion, 2, 4 and 8 a handshake).
   EchoRtl() { top().mischief_i = 0; }
 };
 
@@ -119,6 +120,7 @@ TEST(SupportRtlTest, MonitorsFindABrokenHandshake) {
   dut.in.put({.msn = 1});
   dut.cycles(4);
   dut.top().mischief_i = 2;
+  // echo takes valid back in every second cycle.
   EXPECT_NONFATAL_FAILURE(while (dut.now() % 2 == 0) dut.cycle(); dut.cycle(), "taken back");
   dut.reset();
   dut.in.put({.msn = 1});

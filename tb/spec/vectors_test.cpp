@@ -54,6 +54,7 @@ spec::DdpUntagged untagged(std::span<const uint8_t> ulpdu, RdmapOpcode opcode, u
   return h;
 }
 
+// Bytes: MPA length; DDP and RDMAP control; STag and TO, or QN, MSN and MO; payload.
 TEST(VectorsTest, RdmaWrite) {
   const auto fpdu = hex("0013c140 11223344 01020304 05060708 68656c6c 6f000000");
   EXPECT_EQ(decode<spec::MpaLength>(fpdu).ulpdu_length, 19);
