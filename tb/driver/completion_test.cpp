@@ -302,7 +302,7 @@ TEST_F(Completion, ConsumerIsToldBeforeTheReserveIsUsedUp) {
   EXPECT_EQ(poll().size(), 1u);
   const auto d = dev.doorbells();
   ASSERT_EQ(d.size(), 1u);
-  EXPECT_EQ(d[0].offset, 0x010u);
+  EXPECT_EQ(d[0].offset, 0x010u);  // cq: the consumer index
   EXPECT_EQ(d[0].value, uint64_t{8} << 32 | cq.number());
 }
 
@@ -316,7 +316,7 @@ TEST_F(Completion, ArmingTellsTheConsumer) {
   ASSERT_TRUE(cq.req_notify_cq(true));
   const auto d = dev.doorbells();
   ASSERT_EQ(d.size(), 2u);
-  EXPECT_EQ(d[0].offset, 0x018u);
+  EXPECT_EQ(d[0].offset, 0x018u);  // cq_arm
   EXPECT_EQ(d[0].value, uint64_t{1} << 32 | cq.number());
   EXPECT_EQ(d[1].value, uint64_t{1} << 32 | 1u << 24 | cq.number());  // flag 0: solicited only
 }

@@ -7,6 +7,9 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+// The key of a Request and of a Reply. Behind it: flags (80 M markers, 40 C CRC, 20 R reject, 10 S
+// IRD and ORD follow), revision, length of the private data with IRD and ORD, [IRD, ORD,] private
+// data. RFC 5044 section 7.1, RFC 6581.
 const std::string kReq = "4d 50 41 20 49 44 20 52 65 71 20 46 72 61 6d 65 ";
 const std::string kRep = "4d 50 41 20 49 44 20 52 65 70 20 46 72 61 6d 65 ";
 const Address kPeer{0x0a000002, 4791};

@@ -1,5 +1,8 @@
 // A fake device that executes verbs with its `peer`: without protocol, time or faults. Two of them
 // make a LoopWorld (loop_world.hpp).
+//
+// Numbers of verbs. Rights: 1 local write, 2 remote write, 4 remote read, 8 remote atomic. Flags of
+// a WQE: 2 signaled, 4 solicited, 8 inline.
 #pragma once
 
 #include "support/pci_device_fake.hpp"
@@ -264,7 +267,7 @@ class LoopDevice final : public PciDeviceFake {
       if (region == mrs.end() || !region->second.is_open) return false;
       const FakeMr& r = region->second;
       const uint64_t from = o.address - r.args.base_to;
-      constexpr uint16_t kBind = 0x10, kLocalWrite = 1, kWrites = 0xa;
+      constexpr uint16_t kBind = 0x10, kLocalWrite = 1, kWrites = 0xa;  // remote write, atomic
       if ((r.args.rights & kBind) == 0 || r.args.pd != q.args.pd || o.address < r.args.base_to ||
           o.length > r.args.length || from > r.args.length - o.length ||
           ((o.rights & kWrites) != 0 && (r.args.rights & kLocalWrite) == 0))

@@ -45,6 +45,7 @@ class LoopWorld {
   Time now = 0;
 
  private:
+  /// A thread's PciDevice. Its calls take time and may let another thread run.
   class Face final : public PciDevice {
    public:
     Face(LoopWorld& w, LoopDevice& d) : w_(w), d_(d) {}
@@ -118,6 +119,8 @@ class LoopWorld {
     }
     LoopWorld& w_;
     LoopDevice& d_;
+    // Barriers of this thread that fence() has not executed yet: before_doorbell(), and calls with
+    // the effect of before_shared().
     bool before_ = false, in_order_ = false;
   };
 

@@ -21,6 +21,7 @@ TEST(ManagerOpen, SetsUpInOrder) {
   for (const Call& c : dev.calls)
     if (c.kind == Call::kWrite && c.bar == 0 && c.offset < 0x100) order.push_back(c.offset);
   ASSERT_GE(order.size(), 6u);
+  // stag_key, admin_cmd_base, admin_rsp_base, admin_log_size, dev_ctrl, admin_doorbell
   EXPECT_EQ(std::vector(order.begin(), order.begin() + 6),
             (std::vector<uint32_t>{0x10, 0x20, 0x28, 0x30, 0x08, 0x34}));
   EXPECT_EQ(dev.reg(0x30), 4u);

@@ -1,5 +1,6 @@
 // MPA start-up frames, good and bad, typed by hand from RFC 5044 section 7.1 and RFC 6581 (C-24,
-// C-40). Also the results of the negotiation.
+// C-40). Also the results of the negotiation. Behind the key: flags (80 M markers, 40 C CRC, 20 R
+// reject, 10 S IRD and ORD follow), revision, length, [IRD, ORD,] private data.
 #include "mpa_start.hpp"
 
 #include "driver/driver_fixture.hpp"

@@ -37,7 +37,7 @@ TEST_F(DriverTest, ReadmeSendsAMessage) {
         other.set_state(n, spec::ConnState::kEstablished);
       if (c.info.has_qp == 0 && c.out.size() >= 20) {
         Bytes reply = c.out;
-        reply[9] = 'p';
+        reply[9] = 'p';  // Req -> Rep
         c.out.clear();
         other.stream(n, reply);
       }
