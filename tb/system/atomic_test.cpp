@@ -63,6 +63,7 @@ class AtomicTest : public testing::TestWithParam<Kinds> {
     server_done = true;
     h.until("the client", [&] { return client_done; });
   }
+  /// The client: greets the server, then `body`.
   void ask(Host& h, const Body& body) {
     h.open();
     Region data = h.region(bytes);

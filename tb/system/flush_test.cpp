@@ -52,6 +52,7 @@ class FlushTest : public testing::TestWithParam<Kinds> {
     server_done = true;
     h.until("the client", [&] { return client_done; });
   }
+  /// The client: greets the server, then `body`.
   void ask(Host& h, const std::function<void(Host&, Endpoint&, Region&)>& body,
            ConnParam param = {.flush = true}) {
     h.open();

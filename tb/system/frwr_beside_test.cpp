@@ -9,6 +9,7 @@ namespace {
 
 using namespace verbs;
 
+// kAhead: Writes of a QP in flight at most. kAtOnce: Writes per doorbell.
 constexpr unsigned kWriters = 4, kAhead = 96, kAtOnce = 8;
 constexpr unsigned kRegistrars = 8, kPages = 16, kPage = 4096;
 constexpr uint64_t kTarget = 0x10000000;

@@ -64,6 +64,7 @@ class Golden : public testing::TestWithParam<Kinds> {
                            .pd = static_cast<uint16_t>(h.pd.number()),
                            .key = kStag & 0xff,
                            .log_page = 12,
+                           // 7: local write, remote write and read; 0x400: remote invalidate
                            .rights = static_cast<uint16_t>(is_bound ? 0x407 : 7),
                            .qpn = static_cast<uint16_t>(is_bound ? e.qp.qp_num() : 0),
                            .base_to = base,

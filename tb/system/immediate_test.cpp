@@ -46,6 +46,7 @@ class ImmediateTest : public testing::TestWithParam<Kinds> {
     server_done = true;
     h.until("the client", [&] { return client_done; });
   }
+  /// The client: `body`, once the server is ready.
   void ask(Host& h, const Body& body) {
     h.open();
     Region data = h.region(3 * 4096);

@@ -49,7 +49,8 @@ struct Case {
   std::function<uint64_t(Endpoint&, const Region& landing, const Shared&)> own = {};
 };
 
-/// Changes one byte of an FPDU and recomputes its CRC.
+/// Changes one byte of an FPDU and recomputes its CRC. Bytes 0 and 1 are MPA's length, 2 and 3 the
+/// control octets of DDP and RDMAP.
 Bytes changed(Bytes f, size_t at, uint8_t to) {
   f.resize(f.size() - 4);
   f[at] = to;

@@ -108,7 +108,9 @@ inline Bytes atomic_write_request(uint32_t stag, uint64_t to, uint64_t value, ui
   return be(stag, 4) + be(length, 4) + be(to, 8) + be(value, 8);
 }
 
-/// The opcode of an FPDU without markers.
+/// The opcode of an FPDU without markers. Tests write it as a number (rdmap_opcode in iwarp.yaml):
+/// 0x0 Write; 0x1, 0x2 Read Request and Response; 0x3 Send; 0x7 Terminate; 0x8 Immediate Data;
+/// 0xa, 0xb atomic; 0xc, 0xd Flush; 0x10, 0x11 Atomic Write.
 inline uint8_t opcode_of(const Bytes& f) { return f.size() > 3 ? f[3] & 0x1f : 0xff; }
 
 }  // namespace rnic::tb
