@@ -55,6 +55,7 @@ code() {
         }
       }
       gsub(/[ \t\n]+/, " ", out)
+      sub(/^ /, "", out)  # a comment before the first token leaves one
       gsub(/ ?[][(){};,] ?/, "\n&\n", out)
       gsub(/ *\n */, "\n", out); gsub(/\n+/, "\n", out)
       if (texts) while (gsub(/"" ""/, "\"\"", out));
