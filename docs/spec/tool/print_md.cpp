@@ -121,8 +121,7 @@ std::string md_causes(const Spec& spec) {
 std::string md_sizes(const Spec& spec) {
   std::string out =
       "\n## Sizes\n\n| Name | Default build | Minimum build | Stall build | Range | Unit | Meaning "
-      "| Source "
-      "|\n|---|---|---|---|---|---|---|\n";
+      "| Source |\n|---|---|---|---|---|---|---|---|\n";
   for (const auto& s : spec.sizes)
     out += fmt::format("| `{}` | {} | {} | {} | {} to {}{} | {} | {} | {} |\n", s.name, s.value,
                        s.minimum, s.stall, s.min, s.max, s.power_of_two ? ", a power of two" : "",
