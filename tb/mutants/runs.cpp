@@ -89,8 +89,9 @@ Verdict judge(const sim::RunResult& result, const sim::Device& device, const Wat
   v.report = failure + "\n" + program + "\n" + result.report;
   if (!failure.empty()) {
     v.catcher = failure.find("assertion of the RTL") != std::string::npos ? Catcher::kAssertion
-                : !ordering.empty() && failure.ends_with(ordering)        ? Catcher::kOrdering
-                                                                          : Catcher::kTandem;
+                : !ordering.empty() && failure.find(ordering) != std::string::npos
+                    ? Catcher::kOrdering
+                    : Catcher::kTandem;
     v.what = failure;
   } else if (!program.empty()) {
     v.catcher = Catcher::kProgram;
