@@ -88,7 +88,9 @@ Time Context::to_time(uint64_t completion_ts) const {
   // clock a cycle is 10^9 / kHz picoseconds, and the result is rounded down to ns.
   const uint32_t khz = core_->mgr.attr().clock_khz;
   if (khz == 322266 || khz == 0) return base::time_of_cycle(completion_ts);
-  return completion_ts * 1'000'000 / khz * 1000;
+  // In two steps, since the product does not fit in 64 bits: whole seconds, and the rest.
+  const uint64_t hz = uint64_t{khz} * 1000, seconds = completion_ts / hz;
+  return seconds * 1'000'000'000 * kNs + completion_ts % hz * 1'000'000 / khz * kNs;
 }
 
 Result<Pd> Context::alloc_pd() {
