@@ -1052,7 +1052,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
         if (r.percent(10)) wr = w.make(WrOpcode::kBindMw, {32}, static_cast<uint8_t>(flags | 8));
         if (end[n] == 1 && left[n] < 10 && !wr.is_inline() && wr.hdr.num_sge > 0 && sges[0] > 0)
           w.set_key(wr, 0, kBadKey);
-        if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 9;  // Send with Invalidate
+        if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 0x3f;  // no opcode
         w.post(n, wr, wr.hdr.units <= 2 && r.percent(50));
         if (!r.percent(60)) w.ring(n);
       }
