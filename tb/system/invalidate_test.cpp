@@ -407,6 +407,89 @@ TEST_P(InvalidateTest, RegionsOfAQp) {
 
 const auto kPairings = testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
                                        Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
+/// Many local invalidations while the peer invalidates as many keys as the device holds, and writes:
+/// neither may keep the other, or received Writes, from ending.
+TEST_P(InvalidateTest, OursAndThePeersAtOnce) {
+  in_child([this] {
+    World w({.kind = GetParam(), .settings = {"pcie_latency_ns=800"}});
+    constexpr verbs::QpCap kMany{.max_send_wr = 64, .max_recv_wr = 64};
+    enum { kOut, kInvalidated, kWritten, kOurs, kOurs2, kQps };
+    std::vector<uint32_t> keys;
+    uint32_t client_key = 0, server_key = 0;
+    uint64_t client_at = 0, server_at = 0;
+    const auto connected = [](Host& h, bool is_client) {
+      std::vector<Endpoint*> q;
+      for (unsigned i = 0; i < kQps; ++i) {
+        q.push_back(&h.endpoint(kMany));
+        is_client ? greet(h, *q.back()) : be_greeted(h, *q.back());
+      }
+      return q;
+    };
+    const auto expect_success = [](const std::vector<Endpoint*>& q) {
+      for (const Endpoint* e : q)
+        for (const Wc& wc : e->done) EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+    };
+    w.run(
+        [&](Host& h) {
+          h.open(1024);
+          const Region data = h.region(1 << 16), small = h.region(64);
+          client_key = data.mr.rkey(), client_at = data.mr.addr();
+          const auto q = connected(h, true);
+          const uint32_t room = h.context.query_device().max_mr - 8;
+          std::vector<Mr> lent, own;
+          for (unsigned i = 0; i < std::min(24u, room / 4); ++i) {
+            lent.push_back(
+                must(q[kInvalidated]->qp.reg_mr(
+                         small.buffer, IBV_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_INVALIDATE),
+                     "a bound region"));
+            keys.push_back(lent.back().rkey());
+            (void)q[kInvalidated]->receive(std::span<const Sge>{});
+          }
+          std::array<std::vector<SendWr>, 2> wrs;
+          for (unsigned i = 0; i < std::min(80u, room / 2); ++i) {
+            own.push_back(must(h.pd.reg_mr(small.buffer, IBV_ACCESS_LOCAL_WRITE), "a region"));
+            wrs[i % 2].push_back({.opcode = IBV_WR_LOCAL_INV, .rkey = own.back().rkey()});
+          }
+          h.until("the server", [&] { return server_key != 0; });
+          ready = true;
+          for (unsigned i = 0; i < 3; ++i)
+            (void)q[kOut]->write(data.sge(0, 60000), server_key, server_at);
+          (void)q[kOurs]->post(wrs[0]);
+          (void)q[kOurs2]->post(wrs[1]);
+          h.until("all", [&] {
+            return std::ranges::all_of(q, [](const Endpoint* e) { return e->outstanding() == 0; });
+          });
+          expect_success(q);
+          client_done = true;
+          h.until("the server's end", [&] { return server_done; });
+        },
+        [&](Host& h) {
+          h.open();
+          const Region data = h.region(1 << 16);
+          const auto q = connected(h, false);
+          server_at = data.mr.addr(), server_key = data.mr.rkey();
+          h.until("the client", [&] { return ready; });
+          h.rest(2 * kUs);
+          std::vector<SendWr> sends, writes;
+          const Sge from = data.sge(0, 64);
+          for (const uint32_t key : keys) sends.push_back(send_inv(key));
+          for (unsigned i = 0; i < 60; ++i)
+            writes.push_back({.sg_list = {&from, 1},
+                              .opcode = IBV_WR_RDMA_WRITE,
+                              .remote_addr = client_at,
+                              .rkey = client_key});
+          (void)q[kInvalidated]->post(sends);
+          (void)q[kWritten]->post(writes);
+          h.until("all", [&] {
+            return std::ranges::all_of(q, [](const Endpoint* e) { return e->outstanding() == 0; });
+          });
+          expect_success(q);
+          server_done = true;
+          h.until("the client's end", [&] { return client_done; });
+        });
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, InvalidateTest, kPairings, name_of_kinds);
 
 }  // namespace
