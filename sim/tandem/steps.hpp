@@ -394,7 +394,6 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::CqDoorbell> cq_doorbells_;      // host_if -> cq
   std::optional<model::MemRead> admin_read_;       // admin -> host_if
   std::array<std::deque<spec::Cmd>, 4> commands_;  // admin -> unit
-  bool starting_ = false;                          // admin's current command starts a QP
   struct QpAnswer {
     uint16_t qpn = 0;
     spec::QpCmdRsp rsp;

@@ -13,8 +13,6 @@ using spec::AdminMrArgs;
 template <class D>
 class AdminListTest : public AdminWorld<D> {
  protected:
-  static constexpr uint32_t kPart = 512;
-
   /// A region of PD 1 with a list of its own in memory. The minimum build has 1024 entries. ends(),
   /// fails(), waits() send its create_mr, and expect ok, an error, in_progress.
   AdminMrArgs list_of(uint32_t pages, uint32_t base, unsigned number = 0) {

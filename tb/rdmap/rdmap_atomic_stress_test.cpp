@@ -119,7 +119,6 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     // by rdmap and reported.
     unsigned used = 0, unfetched = 0, life = 0, outbound = 0, results_in = 0, results_out = 0;
     bool in_slot = false;  // ddp holds a response
-    bool slot_reads = false;
   };
   uint64_t acks = 0, atomics = 0, results = 0, errors = 0, refused = 0, syncs = 0;
   each_pace([&](Pace pace) {

@@ -99,7 +99,7 @@ Result<void> Host::body() {
                 "memory of {}: the source region, which nothing writes, has changed",
                 kSideNames[side_]);
   if (!lanes_.empty() && std::ranges::any_of(small_.bytes(), [](uint8_t b) { return b != 0; }))
-    return fail(Errc::kProtocol, "memory of {}: a region without write rights has changed",
+    return fail(Errc::kProtocol, "memory of {}: the region that no operation writes has changed",
                 kSideNames[side_]);
   for (const auto& pair : shape_.shared_cq&& thread_ == 0 ? own_.cqs : cqs_) {
     for (const Cq& cq : pair) {

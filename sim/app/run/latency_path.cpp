@@ -76,11 +76,6 @@ void LatencyPath::Wire::frame(Time at, const sim::Frame& f) {
   path.sides_[f.to].arrivals.push_back({.what = Arrival::kFrame, .at = at, .began = began});
 }
 
-const LatencyPath::Frame* LatencyPath::frame_that_began(Side from, Time at) const {
-  const Frame* f = last_before(frames_[from], at + 1, &Frame::began);
-  return f != nullptr && f->began == at ? f : nullptr;
-}
-
 std::vector<LatencyPath::Step> LatencyPath::steps(Time begin, Time end) const {
   std::vector<Step> back;  // from the end to the start
   const auto add = [&](Kind kind, Side side, std::string what, Time from, Time to) {

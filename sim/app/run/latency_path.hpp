@@ -83,15 +83,12 @@ class LatencyPath {
     std::vector<Write> writes;      // visible in memory, in order of time
     std::vector<Arrival> arrivals;  // in order of time
     std::array<Read, 256> reads;
-    std::vector<Time> outputs;
   };
   struct Wire final : sim::LinkTap {
     explicit Wire(LatencyPath& p) : path(p) {}
     void frame(Time at, const sim::Frame& f) override;
     LatencyPath& path;
   };
-
-  const Frame* frame_that_began(Side from, Time at) const;
 
   std::array<Bus, 2> sides_;
   std::array<std::vector<Frame>, 2> frames_;  // by the side that sends
