@@ -193,7 +193,7 @@ class Client {
     wr.flush_length = kTailBytes;
     return wr;
   }
-  // The server's, in bytes: rkey 4, unused 4, address of the log 8, records in it 8.
+  // The server's introduction, in bytes: rkey 4, unused 4, address of the log 8, records in it 8.
   static constexpr uint32_t kIntroduction = 24;
 
  private:
@@ -230,6 +230,8 @@ class Client {
       State& s = states_[lane.number];
       if (!post_next(lane)) return false;
       if (s.next < s.wrs.size() || s.is_waiting) continue;
+      // A slot is free when its append is acknowledged and its own requests have completed: with
+      // method send the reply may come first.
       const uint64_t done = std::min(s.acknowledged, lane.completed);
       const uint64_t n = std::min<uint64_t>(
           {depth_ - (s.appended - done), kBatch, side_.params().count - s.appended});

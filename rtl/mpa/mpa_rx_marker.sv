@@ -4,9 +4,9 @@
 //   beat --> check, remove the word --> [ stream_reg ] --> rotate --> [ held ] --> merge --+
 //                                                          out <-- [ stream_reg ] <--------+
 //
-// At most one word is removed from a beat. So after k markers k words (modulo 16) are missing, and
-// each marker reduces the held words by one. bad_o (with last): a marker did not point to the
-// FPDU's start.
+// At most one word is removed from a beat (markers are 8 beats apart). So after k markers k words
+// (modulo 16) are missing, and each marker reduces the held words by one. bad_o (with last): a
+// marker did not point to the FPDU's start.
 // Latency: 2 cycles. Throughput: 1 beat per cycle; an FPDU whose rest does not fit its last beat
 // takes one cycle more.
 // Back-pressure: waits only for its consumer.

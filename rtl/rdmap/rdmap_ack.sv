@@ -2,7 +2,8 @@
 //
 //   ctl --> rdmap_core --done--> half_close: at once
 //    |                     \---> start, stop: when everything inside at that time has drained
-//    \---> sync: when WQEs, results of atomics and requests to our own table have drained
+//    \---> sync: when WQEs, results of atomics and as many requests to our own table as were
+//          inside have drained
 //          (rdmap_core does not get the order)
 //
 // Paths that start and stop drain:
@@ -19,8 +20,8 @@
 //    QPs that enter later do not matter.
 // 2. The second half of a path is marked when its first half has drained.
 // 3. Atomics overtake each other, so rdmap_ack polls rdmap_atomic until the QP has none. So do
-//    requests to our own table: a start or stop polls rdmap_local until the QP has none. A sync only
-//    counts them: other requests of its QP may come meanwhile.
+//    requests to our own table: a start or stop polls rdmap_local until the QP has none. A sync
+//    only counts them: other requests of its QP may come meanwhile.
 // 4. Responses of rdmap_read and rdmap_atomic overtake each other before rdmap_tx, so each service
 //    has its own counter there.
 //

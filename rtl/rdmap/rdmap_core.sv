@@ -22,8 +22,8 @@
 //
 // Latency: 4 cycles from pick to decide (table read, row, ORD and IRD read, their output register).
 // Throughput: 1 operation per cycle.
-// Waits for room for verdicts, for jobs of rdmap_term and for messages of rdmap_tx. None of these
-// waits for receive.
+// Waits for room for verdicts, for results of our atomics (rdmap_atomic), for jobs of rdmap_term
+// and for messages of rdmap_tx. None of these waits for receive.
 // Leaves inside: rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge, rdmap_message, rdmap_room.
 // Siblings: rdmap_resp, rdmap_term, rdmap_tx.
 // Bench: tb/rdmap/rdmap_test.cpp
@@ -46,7 +46,8 @@ module rdmap_core #(
   input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
   output logic ctl_done_o,               // an order of qpn_o is decided
   output logic stopped_o,                // the order was a start or a stop
-  output logic dead_o,                   // qpn_o has stopped or failed: it gets no more responses
+  // dead_o: a start, a stop or the first error of qpn_o: responses of before are not sent
+  output logic dead_o,
   output logic [15:0] qpn_o,
   // faults
   input  logic qp_fault_valid_i,
@@ -331,7 +332,8 @@ module rdmap_core #(
 
   // --- entry: the data of ORD and IRD, which stage `row` addresses; the QP's err
   ord_t ord_wdata, ord_read, ord_q;
-  logic [559:0] ird_read, ird_q;         // the bytes of a request
+  // a request: DDP header 18 bytes, then 28, then the last 24 bytes of an Atomic Request
+  logic [559:0] ird_read, ird_q;
   segment_t     a_segment;
   result_t      result;
   logic [63:0]  mark_read, mark, mark_q, w_mark_q;   // the watermark of that request

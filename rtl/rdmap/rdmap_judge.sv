@@ -40,6 +40,7 @@ module rdmap_judge #(
   input  logic [1:0]       ord_kind_i,
   input  logic [31:0]      ord_msn_i,
   input  logic [63:0]      ird_watermark_i,
+  // The request: DDP header 18 bytes and 28 bytes; the last 24 bytes of an Atomic Request
   input  logic [367:0]     ird_net_i,
   input  logic [191:0]     ird_more_i,
   // outputs of the decision
@@ -103,7 +104,7 @@ module rdmap_judge #(
   logic       named, found_q;
   logic [7:0] found_slot_q;
   assign named = deed.names && deed.by_msn == (ord_kind_i != rnic_pkg::KindRead) &&
-                 (deed.by_msn ? deed.stag == ord_msn_i
+                 (deed.by_msn ? deed.stag == ord_msn_i     // stag holds the MSN
                               : deed.stag == ord_stag_i &&
                                 (deed.to == ord_to_i || (deed.first && starts)));
   always_ff @(posedge clk_i) begin

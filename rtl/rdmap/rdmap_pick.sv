@@ -24,7 +24,7 @@ module rdmap_pick (
   output logic [2:0] op_o,
   output logic [15:0] qpn_o,
   // room for what the operation may emit
-  input  logic verdict_room_i,
+  input  logic verdict_room_i,           // for a verdict and a result
   input  logic term_room_i,
   input  logic sq_room_i,
   // start, stop

@@ -1,5 +1,6 @@
 // The model's host_if with the interface of HostIfDut. The model handles whole packets and pieces:
-// this file splits them into beats and extents. The order of clients on PCIe is random.
+// this file splits write TLPs into beats, and joins completion beats to pieces and extents to
+// groups. The order of clients on PCIe is random.
 #pragma once
 
 #include <array>
@@ -216,6 +217,7 @@ struct HostIfModelDut : PacedDut {
       tlp_ = host_->wr.next(*writing_);
       sent_ = 0;
     }
+    // Without a TLP the packet writes nothing: a masked interrupt, bus master off.
     if (tlp_ && !beat_left()) return;
     tlp_.reset();
     accepting_ = true;
@@ -322,7 +324,7 @@ struct HostIfModelDut : PacedDut {
   std::optional<Writer> writing_;
   std::optional<model::WriteTlp> tlp_;
   size_t sent_ = 0;         // bytes of tlp_ sent
-  bool accepting_ = false;  // a place_extent is being accepted
+  bool accepting_ = false;  // inside wr.accepted(): retired() reports a write's extent
   bool own_ = false;        // the write is host_if's own: a pending interrupt
   ClientTap read_tap_, write_tap_;
   uint64_t place_beats_ = 0, born_ = 0;

@@ -48,10 +48,10 @@ class QpRateTest : public testing::Test {
   }
 };
 
-// 64-byte Writes at line rate: one every 4.28 cycles. With one doorbell per WQE, each WQE costs a
-// read of the ring (qp_sq_fetch) and four operations of qp_sched: kick by the doorbell, finish
-// without a unit, kick by the unit, finish after the issue. The third argument makes each WQE a
-// push, of which qp takes one every 6 cycles.
+// At line rate there is a 64-byte Send every 4.28 cycles (75.3 M/s), a Write every 4.18 (77.2 M/s).
+// With one doorbell per WQE, each WQE costs a read of the ring (qp_sq_fetch) and four operations of
+// qp_sched: kick by the doorbell, finish without a unit, kick by the unit, finish after the issue.
+// The third argument makes each WQE a push, of which qp takes one every 6 cycles.
 TEST_F(QpRateTest, AWqeCostsTheSameOnManyQps) {
   for (const unsigned qps : {16U, 32U, 64U, 128U}) {
     for (const unsigned each : {1U, 2U, 4U})

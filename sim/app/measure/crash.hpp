@@ -1,5 +1,6 @@
-// rnic-sim crash: the power fails at every instant of a run (run/power_failures.hpp). A loss is
-// reported with the fewest appends that cause one.
+// rnic-sim crash: rebuilds the durable image at each instant of one run, or at N of them, and lets
+// the program recover from it (run/power_failures.hpp). A loss is reported with the fewest appends
+// that cause one.
 #pragma once
 
 #include "run/options.hpp"

@@ -31,7 +31,7 @@ constexpr std::array<const char*, 2> kKinds = {"model", "rtl"};
 constexpr unsigned kPatienceS = 200;  // wall time of one run, at most
 constexpr double kLongest = 4;        // ms simulated: takes 20 to 30 s on two RTL devices
 constexpr double kBroken = 1000;      // score of a situation that ends differently on model and RTL
-constexpr size_t kParents = 12;       // the worst situations, parents of the next ones
+constexpr size_t kParents = 12;       // the worst situations: parents of the next ones, and listed
 constexpr unsigned kFreshPercent = 35;  // of new situations are drawn; the others change a parent
 constexpr double kShareOfShrinking = 0.3;  // of the setting `seconds`
 const std::vector<std::string> kPrograms = {
@@ -245,9 +245,9 @@ class Search {
     return r;
   }
 
-  /// Runs the models first. Drops situations that would take the RTL minutes because the models
-  /// take long in simulated time. Also drops situations that both refuse, because they do not fit
-  /// into host memory or the device, and situations with a run that was ended early.
+  /// Runs the models first. Drops situations whose models simulate more than kLongest, since the
+  /// RTL would take too long. Also drops situations that both refuse, because they do not fit into
+  /// host memory or the device, and situations with a run that was ended early.
   std::vector<Found> evaluate(std::vector<Situation> g) {
     std::vector<Measured> models = measure(g, 0);
     for (size_t i = g.size(); i-- > 0;) {

@@ -183,7 +183,8 @@ class Host {
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions polled from the overflowing CQ
-    // look() and refuse() were called.
+    // look() has queried the QP and an STag entry after the end; refuse() has posted requests that
+    // the driver must refuse.
     bool looked = false, refused = false;
     // A request or a receive has completed with an error: so must all later ones. The late Send is
     // posted. own_cq has reported its overflow; all its entries were polled.
@@ -191,7 +192,9 @@ class Host {
          cq_emptied = false;
     // Earliest time of the next post, of the next receive, of the next query; first seen drained.
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
-    std::optional<uint64_t> emptied{};  // Host::emptied_ when the QP had drained
+    // Host::emptied_ when the QP had drained. With an SRQ nobody knows how many of its receives are
+    // still to complete, so it may be destroyed only after one more poll that finds all CQs empty.
+    std::optional<uint64_t> emptied{};
     std::vector<verbs::AsyncEvent> events{};
   };
   struct Expected {
@@ -279,7 +282,8 @@ class Host {
     return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow &&
            lane.life->who == side_;
   }
-  /// Requests of the peer are in flight at the end: its memory may hold only a part of them.
+  /// Requests of the peer are in flight at the end: this side's memory may hold only a part of
+  /// them.
   bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
   verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // by the plan
   Expected expected(const Lane& lane) const;
@@ -289,6 +293,7 @@ class Host {
   bool is_cut(const Lane& lane, bool receives) const;
   Published& mine(const Lane& lane) { return own_.lane[lane.number]; }
   const Published& theirs(const Lane& lane) const { return shared_.side[peer_].lane[lane.number]; }
+  // A plan numbers domains from 0; a smaller plan (shrink) may have fewer.
   Domain& domain(const Lane& lane) { return domains_[lane.life->pd[side_] % domains_.size()]; }
   const Domain& domain(const Lane& lane) const {
     return domains_[lane.life->pd[side_] % domains_.size()];
@@ -306,7 +311,7 @@ class Host {
   std::unique_ptr<verbs::Manager> manager_;  // of thread 0
   verbs::Context context_;
   std::vector<std::array<verbs::Cq, 2>> cqs_;
-  Region source_, small_;
+  Region source_, small_;  // small_: memory of Domain::unreadable
   std::vector<Domain> domains_;
   std::optional<verbs::Listener> listener_;
   std::deque<Lane> lanes_;

@@ -24,7 +24,7 @@ void Captures::finish(Outcome& out) {
   std::string lost;
   if (!simulation_.is_pcap_whole()) lost = fmt::format("--pcap {}", pcap_name_);
   if (tlp_ && (std::fflush(tlp_.get()) != 0 || std::ferror(tlp_.get()) != 0))
-    lost = fmt::format("--tlp {}", tlp_name_);
+    lost += fmt::format("{}--tlp {}", lost.empty() ? "" : ", ", tlp_name_);
   if (lost.empty()) return;
   lost += ": cannot be written to its end (is the disk full?)";
   if (out.failure.empty()) throw Missing(lost);
