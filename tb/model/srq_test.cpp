@@ -291,8 +291,8 @@ TEST_F(SrqTest, ALostConnectionFlushesTheOpenMessage) {
   EXPECT_FALSE(b.b.poll(p[0].b.cqn));
 }
 
-// A refused Write within a message, and Sends after it. Each Send that arrives before the stop
-// takes a WQE, which is flushed. The following WQEs stay in the SRQ.
+// A refused Write within a message, and Sends after it. The WQE of the open message is flushed, and
+// those of Sends that arrive before qp has the error. The following WQEs stay in the SRQ.
 TEST_F(SrqTest, ARefusalFlushesWhatWasTakenAhead) {
   for (uint16_t i = 0; i < 10; ++i) post(i);
   inject(p[0], untagged(0x01, 0x43, 0, 1, 0) + Bytes(8, 1));
@@ -307,7 +307,8 @@ TEST_F(SrqTest, ARefusalFlushesWhatWasTakenAhead) {
     EXPECT_EQ(e->index, next++);
     EXPECT_EQ(e->byte_len, 0U);
   }
-  EXPECT_GE(next, 2);
+  EXPECT_GE(next, 1);
+  EXPECT_LT(next, 5);
   for (; next < 10; ++next) {
     send(p[1], 0, 8);
     expect(p[1], next, WcStatus::kSuccess, 8);
