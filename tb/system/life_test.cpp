@@ -84,8 +84,16 @@ std::vector<std::pair<int, std::vector<std::string>>> steps_of(const std::string
   const std::string file = RNIC_DOCS "/" + page;
   std::ifstream in(file);
   if (!in) throw std::runtime_error(file + " cannot be read");
-  std::vector<std::pair<int, std::vector<std::string>>> steps;
+  // A step is a list item; its further lines are indented.
+  std::vector<std::string> items;
   for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("  ") && !items.empty())
+      items.back() += line.substr(line.find_first_not_of(' ') - 1);
+    else
+      items.push_back(line);
+  }
+  std::vector<std::pair<int, std::vector<std::string>>> steps;
+  for (const std::string& line : items) {
     size_t at = line.find(" -> ");
     if (at == std::string::npos || std::isdigit(static_cast<unsigned char>(line[0])) == 0) continue;
     std::vector<std::string> named;
