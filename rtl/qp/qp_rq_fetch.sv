@@ -207,10 +207,13 @@ module qp_rq_fetch #(
   );
 
   // QPs that take nothing more from an SRQ
-  logic tk_barred_ram, tk_barred_q;
+  logic            tk_barred_ram, tk_barred_q, bar_q;
+  logic [QpnW-1:0] bar_qpn_q;
+  always_ff @(posedge clk_i) bar_q     <= rst_ni && bar_valid_i;
+  always_ff @(posedge clk_i) bar_qpn_q <= bar_qpn_i;
   ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_barred (
-    .clk_i, .rst_ni, .we_i(init || bar_valid_i), .waddr_i(bar_valid_i ? bar_qpn_i : init_qpn_i),
-    .wdata_i(bar_valid_i),
+    .clk_i, .rst_ni, .we_i(init || bar_q), .waddr_i(bar_q ? bar_qpn_q : init_qpn_i),
+    .wdata_i(bar_q),
     .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_barred_ram)
   );
 
@@ -392,7 +395,7 @@ module qp_rq_fetch #(
   assign go      = done_go || stop_go || miss_go || list_go;
 
   assign init         = init_valid_i && init_ready_o;
-  assign init_ready_o = !three_valid_q && !in_init && !take_we && !bar_valid_i && !clear_busy_i;
+  assign init_ready_o = !three_valid_q && !in_init && !take_we && !bar_q && !clear_busy_i;
   assign stop_ready_o = stop_go;
   assign stop_done_o  = done_valid && done_barrier;
   assign done_ready   = done_go || stop_done_o;

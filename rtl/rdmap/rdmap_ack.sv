@@ -111,7 +111,7 @@ module rdmap_ack (
       StFree:  if (taken_i) state_d = sync_i ? StDrain : StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
       StDrain: if (sync_q ? through[Result] && through[Wqe] && through[Inv]
-                          : through == '1 && idle_q && idle_local_q)
+                          : (through | 9'(1 << Inv)) == '1 && idle_q && idle_local_q)
                  state_d = StAck;
       StAck:   if (ack_ready_i) state_d = StFree;
       default: state_d = StFree;

@@ -360,19 +360,21 @@ module tpt_update #(
   localparam int unsigned MostOwn = rnic_pkg::FifoDepth;
   localparam int unsigned OwnW    = $clog2(MostOwn + 1);
   logic [OwnW-1:0] own_q;
-  logic idle, own_room, own_asks, inv_asks, may_inv;
+  logic own_room_q;   // a cycle late: after one is taken, StIdle comes much later
+  logic idle, own_asks, inv_asks, may_inv;
   assign idle         = state_q == StIdle && !clear_busy;
-  assign own_room     = own_q != OwnW'(MostOwn);
-  assign own_asks     = sq_valid_i && own_room;
+  assign own_asks     = sq_valid_i && own_room_q;
   assign inv_asks     = inv_valid_i || own_asks;
   assign may_inv      = idle &&
                         !(inv_q && (reg_valid_i || cmd_valid_i)) && !(reg_q && cmd_valid_i);
   assign inv_ready_o  = may_inv && !(own_asks && !sq_q);
-  assign sq_ready_o   = may_inv && own_room && !(inv_valid_i && sq_q);
+  assign sq_ready_o   = may_inv && own_room_q && !(inv_valid_i && sq_q);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) own_q <= '0;
     else         own_q <= own_q + OwnW'(take_sq) - OwnW'(sq_done_valid_o && sq_done_ready_i);
   end
+  always_ff @(posedge clk_i) own_room_q <= rst_ni && own_q != OwnW'(MostOwn);
+  `RNIC_ASSERT(OwnLimited_A, !take_sq || own_q != OwnW'(MostOwn))
   assign reg_ready_o  = idle && (inv_q || !inv_asks) && !(reg_q && cmd_valid_i);
   assign cmd_ready_o  = idle && (reg_q || (!reg_valid_i && (inv_q || !inv_asks)));
   assign take_sq      = sq_valid_i && sq_ready_o;
