@@ -15,11 +15,11 @@
 // refuted by ../tpt/tpt_flight.sv Ends_A: s/oldest != epoch_q\[1:0\] - 2'd1 || old_empty/1'b1/
 // refuted by ../tpt/tpt_flight.sv Drained_A: s/drained_o = !current_q && (!before_q || old_empty_q)/drained_o = !current_q/
 // refuted by ../tpt/tpt_flight.sv Drained_A: s/old_empty && !turn;/old_empty;/
-// refuted by ../tpt/tpt_flight.sv Current_A: s/closed_i == (turn ? epoch_q + EpochW'(1) : epoch_q)/closed_i == epoch_q/
+// refuted by ../tpt/tpt_flight.sv Current_A: s/turn ? closed_i == epoch_q + EpochW'(1) : closed_i == epoch_q;/closed_i == epoch_q;/
 // refuted by ../tpt/tpt_flight.sv Empty_A: s/ && !reading_i && !look_i / \&\& !look_i /
 // refuted by ../tpt/tpt_flight.sv Empty_A: s/ && !summed_q;/;/
 // refuted by ../tpt/tpt_flight.sv Ordered_A: s/turn_due_q && old_empty && /turn_due_q \&\& /
-// refuted by ../tpt/tpt_flight.sv RipeStays_A: s/!(summed_q && summed_epoch_q == old)/1'b1/
+// refuted by ../tpt/tpt_flight.sv Drained_A: s/!(summed_q && summed_epoch_q == old)/1'b1/
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
 

@@ -164,8 +164,8 @@ module tpt_flight #(
   // the counters are the longest path of the chip.
   always_ff @(posedge clk_i) begin
     if (judge_i) begin
-      current_q <= closed_i == (turn ? epoch_q + EpochW'(1) : epoch_q);
-      before_q  <= closed_i == (turn ? epoch_q : epoch_q - EpochW'(1));
+      current_q <= turn ? closed_i == epoch_q + EpochW'(1) : closed_i == epoch_q;
+      before_q  <= turn ? closed_i == epoch_q : closed_i == epoch_q - EpochW'(1);
     end
     // Once empty, the previous epoch stays so until the epoch turns: no lookup enters it.
     old_empty_q <= rst_ni && old_empty && !turn;
