@@ -218,8 +218,10 @@ TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   const auto points = met(folder.path());
   EXPECT_GE(points.size(), 10U);
   // Rare coincidences inside unit atomic, which few random programs need not reach: its bench does
-  // (tb/atomic).
+  // (tb/atomic). So does that of qp with a take of a failed QP from an SRQ: Sends must follow the
+  // error (QpSrqTest.AFailedQpTakesNothingMore).
   const auto is_drawn = [](const std::string& name) {
+    if (name.ends_with(".u_qp.u_rq_fetch.Barred_C")) return false;
     return name.find(".rnic.u_atomic.") == std::string::npos ||
            std::ranges::none_of(
                std::array{"FourEnd_C", "RspWaits_C", "DeadAsAccepted_C", "DroppedLocked_C",
