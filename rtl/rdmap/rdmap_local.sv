@@ -72,8 +72,8 @@ module rdmap_local (
     fail_o.result = back.result;
   end
 
-  // --- per QP, modulo 256: requests that came (0), requests that ended (1). A QP has fewer than 256
-  // outstanding, as slots have 8 bits.
+  // --- per QP, modulo 256: requests that came (0), requests that ended (1). A QP has fewer than
+  // 256 outstanding, as slots have 8 bits.
   localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
   logic             clear_busy;
   logic [QpW-1:0]   clear_addr;

@@ -20,7 +20,7 @@
 // from the next cycle on. Throughput: 1 note per cycle in, 1 per 2 cycles out.
 // Back-pressure: none. The queue has room for every note: at most 2 FifoDepth of the peer, which
 // ddp_rx_hold limits, and FifoDepth of our own, which tpt_update limits (NoteRoom_A). Were room for
-// them shared, our own could delay the peer's, hence ddp's receive, hence the segments whose extents
+// them shared, our own could delay the peer's, hence ddp's receive, hence segments whose extents
 // they wait for.
 // Siblings: tpt_update (closes entries), tpt_entry (reads them), tpt_walk. Benches:
 // tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp. Proof: rtl/formal/tpt_flight_fv.sv.

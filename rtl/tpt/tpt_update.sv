@@ -42,8 +42,9 @@
 // the epoch to the number of the next.)
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
 // Throughput of invalidations: 1 per 11 cycles, of a window 13; of their ends 1 per 2.
-// Back-pressure: waits only for its lookup to be picked; an invalidation of our own also until fewer
-// than FifoDepth of them wait for their epoch. Commands, invalidations and registrations take turns.
+// Back-pressure: waits only for its lookup to be picked; an invalidation of our own also until
+// fewer than FifoDepth of them wait for their epoch. Commands, invalidations and registrations take
+// turns.
 // Siblings: tpt_register, tpt_flight, tpt_windows, tpt_entry (owns the table).
 // Benches: tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"

@@ -73,7 +73,7 @@ class HostThread {
   bool finished_ = false, reading_ = false;
   uint64_t waits_for_ = 0;  // bit mask of interrupt vectors
   Time waits_since_ = 0, waits_until_ = 0;
-  // event_: an interrupt for this thread. never_: nobody notifies it; a halted thread waits for it.
+  // event_: an interrupt for this thread. never_: is never notified; a halted thread waits for it.
   sc_core::sc_event event_, never_;
   MmioAnswer answer_;
 };

@@ -91,8 +91,8 @@ TYPED_TEST(QpPatienceTest, AnEndGoesOnWithoutItsCommand) {
   });
 }
 
-// QP 0 ends by an error, without a command. Meanwhile the RTL begins no command for QP 1; no command
-// has an effect before it is answered ok.
+// QP 0 ends by an error, without a command. Meanwhile the RTL begins no command for QP 1; no
+// command has an effect before it is answered ok.
 TYPED_TEST(QpPatienceTest, CommandsBesideTheEndOfAnotherQpAreInProgress) {
   this->worlds([&](auto& w) {
     w.hold_acks(true);

@@ -407,8 +407,8 @@ TEST_P(InvalidateTest, RegionsOfAQp) {
 
 const auto kPairings = testing::Values(kModel, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
                                        Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
-/// Many local invalidations while the peer invalidates as many keys as the device holds, and writes:
-/// neither may keep the other, or received Writes, from ending.
+/// Many local invalidations while the peer invalidates as many keys as the device holds, and
+/// writes: neither may keep the other, or received Writes, from ending.
 TEST_P(InvalidateTest, OursAndThePeersAtOnce) {
   in_child([this] {
     World w({.kind = GetParam(), .settings = {"pcie_latency_ns=800"}});

@@ -419,7 +419,7 @@ TEST_P(SrqTest, AFailedQpLeavesTheReceivesToOtherQps) {
   });
 }
 
-// The number of a failed QP, whose event nobody has fetched, goes to an SRQ.
+// The number of a failed QP, whose event was not fetched, goes to an SRQ.
 TEST_P(SrqTest, EventsOfADestroyedQpAreForgotten) {
   in_child([this] {
     World w({.kind = GetParam()});
