@@ -27,13 +27,16 @@ endfunction()
 # Clang compiles Verilated code in less than half the time of g++, and the device runs as fast.
 find_program(RNIC_VERILATED_CXX NAMES clang++ g++ REQUIRED)
 find_program(VERILATOR_BIN verilator_bin verilator REQUIRED)
-find_path(VERILATOR_INCLUDE verilated.h PATHS /usr/share/verilator/include /usr/local/share/verilator/include REQUIRED)
+find_path(VERILATOR_INCLUDE verilated.h PATHS /usr/share/verilator/include
+  /usr/local/share/verilator/include REQUIRED)
 add_library(rnic_verilated STATIC
   ${VERILATOR_INCLUDE}/verilated.cpp ${VERILATOR_INCLUDE}/verilated_fst_c.cpp
   ${VERILATOR_INCLUDE}/verilated_threads.cpp ${VERILATOR_INCLUDE}/verilated_cov.cpp)
 add_library(rnic::verilated ALIAS rnic_verilated)
-target_include_directories(rnic_verilated SYSTEM PUBLIC ${VERILATOR_INCLUDE} ${VERILATOR_INCLUDE}/vltstd)
-target_include_directories(rnic_verilated PUBLIC ${CMAKE_SOURCE_DIR}/sim)  # backend/rtl_coverage.hpp
+target_include_directories(rnic_verilated SYSTEM
+  PUBLIC ${VERILATOR_INCLUDE} ${VERILATOR_INCLUDE}/vltstd)
+# For backend/rtl_coverage.hpp.
+target_include_directories(rnic_verilated PUBLIC ${CMAKE_SOURCE_DIR}/sim)
 target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=1
   VM_TRACE_FST=1 VM_TRACE_VCD=0)
 target_compile_options(rnic_verilated PRIVATE -w -O2 -fno-sanitize=all)  # third-party code
@@ -47,7 +50,8 @@ if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)
   add_library(rnic_systemc INTERFACE)
   add_library(rnic::systemc ALIAS rnic_systemc)
   target_include_directories(rnic_systemc SYSTEM INTERFACE ${SYSTEMC_INCLUDE})
-  target_compile_definitions(rnic_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)
+  target_compile_definitions(rnic_systemc INTERFACE SC_CPLUSPLUS=201703L
+    SC_INCLUDE_DYNAMIC_PROCESSES)
   target_link_libraries(rnic_systemc INTERFACE ${SYSTEMC_LIBRARY} Threads::Threads)
 endif()
 
@@ -67,7 +71,8 @@ function(rnic_sources out)
       endif()
     endforeach()
     if(NOT found AND NOT pattern MATCHES "[*]")
-      message(FATAL_ERROR "${pattern}: no such file in ${CMAKE_CURRENT_SOURCE_DIR} or ${CMAKE_SOURCE_DIR}")
+      message(FATAL_ERROR
+        "${pattern}: no such file in ${CMAKE_CURRENT_SOURCE_DIR} or ${CMAKE_SOURCE_DIR}")
     endif()
     list(APPEND all ${found})
   endforeach()
@@ -78,11 +83,15 @@ endfunction()
 # Verilator runs at build time, not at configuration: a module with lint errors stops only its own
 # bench. RNIC_VERILATED: another build folder of this tree; its Verilated code is used unchanged (a
 # build with sanitizers need not generate it again).
-set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
+set(RNIC_VERILATED "" CACHE PATH
+  "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM;STALL;COVER;WAVES" "TARGET;TOP;PREFIX;SIZES" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;STALL;COVER;WAVES" "TARGET;TOP;PREFIX;SIZES"
+    "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [WAVES] [SIZES package])")
+    message(FATAL_ERROR
+      "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] "
+      "[STALL] [COVER] [WAVES] [SIZES package])")
   endif()
   set(prefix V${V_TARGET})
   if(V_PREFIX)
@@ -106,14 +115,16 @@ function(rnic_verilate)
   if(V_SIZES)
     list(TRANSFORM packages REPLACE "^.*/rnic_pkg\\.sv$" ${V_SIZES})
   endif()
-  file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
+  file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv
+    ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
   # The chip: among the sources of those who take it.
   list(REMOVE_ITEM shared ${CMAKE_SOURCE_DIR}/rtl/gen/rnic.sv)
   file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)
   list(REMOVE_ITEM sources ${packages})
 
   set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert
-    -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+rtl/lib -y rtl/lib -y rtl/gen)
+    -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+rtl/lib -y rtl/lib
+    -y rtl/gen)
   if(V_WAVES OR RNIC_BENCH_WAVES OR NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/tb/")
     list(APPEND flags --trace-fst --trace-structs)
   endif()
@@ -138,8 +149,8 @@ function(rnic_verilate)
     OUTPUT ${archive} ${dir}/${prefix}.h ${dir}/${prefix}___024root.h
     COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${read}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-    COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${RNIC_VERILATED_CXX} OBJCACHE=${CCACHE}
-      "OPT_FAST=-O1 -w" "OPT_SLOW=-O0 -w" ${prefix}__ALL.a
+    COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${RNIC_VERILATED_CXX}
+      OBJCACHE=${CCACHE} "OPT_FAST=-O1 -w" "OPT_SLOW=-O0 -w" ${prefix}__ALL.a
     DEPENDS ${sources} ${packages} ${shared} ${waivers}
     COMMENT "Verilating ${prefix} (${V_TOP})" VERBATIM)
   add_custom_target(${V_TARGET}_verilated DEPENDS ${archive})
@@ -163,6 +174,7 @@ function(rnic_test)
   # Compiled once, run once: compiling is the longer part.
   target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O0>)
   # Test names use the bench's parameter names, not the bytes of the parameter.
-  gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+  gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()
