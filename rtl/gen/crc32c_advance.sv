@@ -1,7 +1,8 @@
 // Printed by specgen from docs/spec; do not edit.
 //
-// crc32c_advance: the CRC32C state after 0 to 64 zero bytes, for a partial last beat. Combinational: a chain of seven
-// conditional matrices, about 3 LUT6 levels each; register it where that is too deep. Matrices: crc32c_pkg.sv
+// crc32c_advance: the CRC32C state after 0 to 64 zero bytes, for a partial last beat.
+// Combinational: a chain of seven conditional matrices, about 3 LUT6 levels each; register it where
+// that is too deep. Matrices: crc32c_pkg.sv
 module crc32c_advance (
   input  logic [31:0] crc_i,
   input  logic [6:0]  bytes_i,  // 0 to 64

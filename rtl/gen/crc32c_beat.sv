@@ -1,6 +1,7 @@
 // Printed by specgen from docs/spec; do not edit.
 //
-// crc32c_beat: the CRC32C state after 64 more bytes. Combinational, 4 LUT6 levels; RFC 5044 section 4.4
+// crc32c_beat: the CRC32C state after 64 more bytes. Combinational, 4 LUT6 levels;
+// RFC 5044 section 4.4
 //
 //   crc_i = 32'hffffffff at the start of a packet; ~crc_o at its end is the CRC
 //

@@ -71,7 +71,8 @@ std::string print_crc32c_pkg() {
 
 std::string print_crc32c_beat() {
   return kFirstLine + std::string(R"(//
-// crc32c_beat: the CRC32C state after 64 more bytes. Combinational, 4 LUT6 levels; RFC 5044 section 4.4
+// crc32c_beat: the CRC32C state after 64 more bytes. Combinational, 4 LUT6 levels;
+// RFC 5044 section 4.4
 //
 //   crc_i = 32'hffffffff at the start of a packet; ~crc_o at its end is the CRC
 //
@@ -89,8 +90,9 @@ endmodule
 
 std::string print_crc32c_advance() {
   std::string out = kFirstLine + std::string(R"(//
-// crc32c_advance: the CRC32C state after 0 to 64 zero bytes, for a partial last beat. Combinational: a chain of seven
-// conditional matrices, about 3 LUT6 levels each; register it where that is too deep. Matrices: crc32c_pkg.sv
+// crc32c_advance: the CRC32C state after 0 to 64 zero bytes, for a partial last beat.
+// Combinational: a chain of seven conditional matrices, about 3 LUT6 levels each; register it where
+// that is too deep. Matrices: crc32c_pkg.sv
 module crc32c_advance (
   input  logic [31:0] crc_i,
   input  logic [6:0]  bytes_i,  // 0 to 64
