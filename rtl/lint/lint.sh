@@ -23,22 +23,32 @@ cd "$(dirname "$0")/.." || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-find "$@" -name '*.sv' ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' | sed 's|^\./||' | sort >"$work/all"
+find "$@" -name '*.sv' ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' |
+  sed 's|^\./||' | sort >"$work/all"
 grep -v '^gen/.*_pkg\.sv$' "$work/all" >"$work/own"
 status=0
 
+# What Verilator has printed, without the lines that only explain.
+verilator_says() {
+  grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$1" | head -n 8
+}
+
 # 1: one file at a time, without the contents of comments and strings; so line numbers stay.
-find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' ! -path '*stall/*' | sed 's|^\./||' | sort | while read -r file; do
+find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' ! -path '*stall/*' |
+  sed 's|^\./||' | sort | while read -r file; do
   sed -e 's|//.*||' -e 's|"[^"]*"|""|g' "$file" >"$work/bare"
   grep -v '^#' lint/banned.txt | while IFS='	' read -r pattern why; do
-    case $file in lib/rnic_assert.svh | formal/*) case $pattern in *assert*) continue ;; esac ;; esac
+    case $file in
+      lib/rnic_assert.svh | formal/*) case $pattern in *assert*) continue ;; esac ;;
+    esac
     grep -nE -e "$pattern" "$work/bare" | head -n 3 | while IFS=: read -r line text; do
       echo "rtl/$file:$line: $why"; echo "    $text"
     done
   done
   case $file in gen/*_pkg.sv)
     own=$(basename "$file" .sv)
-    grep -nE '[a-z0-9_]+_pkg::' "$work/bare" | grep -v "$own::" | head -n 3 | sed "s|^|rtl/$file: another package: |" ;;
+    grep -nE '[a-z0-9_]+_pkg::' "$work/bare" | grep -v "$own::" | head -n 3 |
+      sed "s|^|rtl/$file: another package: |" ;;
   esac
 done >"$work/banned"
 if [ -s "$work/banned" ]; then status=1; head -n 60 "$work/banned"; fi
@@ -50,8 +60,8 @@ cd ..
 file=rtl/$1; out=$2/$(echo "$1" | tr / _); top=$(basename "$1" .sv)
 dirs=$(for d in rtl/*/; do printf -- '-y %s ' "${d%/}"; done)
 for define in "" ${3:+-DRNIC_MINIMUM}; do
-  verilator --lint-only -Wall --assert $define -Irtl/lib $dirs --top-module "$top" rtl/lint/waivers.vlt \
-    rtl/gen/*_pkg.sv "$file" >"$out" 2>&1 || {
+  verilator --lint-only -Wall --assert $define -Irtl/lib $dirs --top-module "$top" \
+    rtl/lint/waivers.vlt rtl/gen/*_pkg.sv "$file" >"$out" 2>&1 || {
       echo "$file: verilator $define" >>"$out.bad"
       grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$out" | head -n 8 >>"$out.bad"
       break
@@ -69,22 +79,32 @@ done
 
 # 4: only if the chip (gen/rnic.sv) is among the files.
 if grep -qx gen/rnic.sv "$work/own"; then
+  dirs=$(cd .. && for d in rtl/*/; do printf -- '-y %s ' "${d%/}"; done)
   for bound in min max; do
     sed -nE "s/^  ([a-z_]+): \{.*[{ ]$bound: ([0-9]+),.*/\1 \2/p" ../docs/spec/sizes.yaml |
       awk '{ n = split($1, word, "_"); name = ""
              for (i = 1; i <= n; i++) name = name toupper(substr(word[i], 1, 1)) substr(word[i], 2)
              print "s/ " name " = [0-9]+;/ " name " = " $2 ";/" }' >"$work/sizes"
     sed -E -f "$work/sizes" gen/rnic_pkg.sv >"$work/rnic_pkg.sv"
-    (cd .. && verilator --lint-only -Wall --assert -Irtl/lib $(for d in rtl/*/; do printf -- "-y %s " "${d%/}"; done) --top-module rnic \
-      rtl/lint/waivers.vlt "$work/rnic_pkg.sv" $(ls rtl/gen/*_pkg.sv | grep -v rnic_pkg) rtl/gen/rnic.sv) >"$work/out" 2>&1 && [ -s "$work/sizes" ] ||
-      { status=1; echo "rtl: verilator, every size at its $bound"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
+    (cd .. && verilator --lint-only -Wall --assert -Irtl/lib $dirs --top-module rnic \
+      rtl/lint/waivers.vlt "$work/rnic_pkg.sv" $(ls rtl/gen/*_pkg.sv | grep -v rnic_pkg) \
+      rtl/gen/rnic.sv) >"$work/out" 2>&1 && [ -s "$work/sizes" ] || {
+        status=1
+        echo "rtl: verilator, every size at its $bound"
+        verilator_says "$work/out"
+      }
   done
-  (cd .. && verilator --lint-only -Wall --assert -DRNIC_MINIMUM -DRNIC_STALL -Irtl/lib $(for d in rtl/*/; do printf -- "-y %s " "${d%/}"; done) --top-module rnic \
-    rtl/lint/waivers.vlt rtl/gen/*_pkg.sv rtl/stall/rnic_stall_pkg.sv rtl/gen/rnic.sv) >"$work/out" 2>&1 ||
-      { status=1; echo "rtl: verilator, build stall"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
+  (cd .. && verilator --lint-only -Wall --assert -DRNIC_MINIMUM -DRNIC_STALL -Irtl/lib $dirs \
+    --top-module rnic rtl/lint/waivers.vlt rtl/gen/*_pkg.sv rtl/stall/rnic_stall_pkg.sv \
+    rtl/gen/rnic.sv) >"$work/out" 2>&1 || {
+      status=1
+      echo "rtl: verilator, build stall"
+      verilator_says "$work/out"
+    }
 fi
 
 count=$(wc -l <"$work/own")
 [ "$count" -gt 0 ] || { echo "lint: no module here: $*"; exit 1; }
-[ $status -eq 0 ] && echo "lint: $count modules clean" || echo "lint: failures above, $count modules"
+[ $status -eq 0 ] && echo "lint: $count modules clean" ||
+  echo "lint: failures above, $count modules"
 exit $status
