@@ -78,12 +78,14 @@ module stream_bench (
   );
   stream_fifo #(.Width(16), .Depth(100)) u_fifo100 (
     .clk_i, .rst_ni, .valid_i(fifo100_valid_i), .ready_o(fifo100_ready_o), .data_i(fifo100_i),
-    .valid_o(fifo100_valid_o), .ready_i(fifo100_ready_i), .data_o(fifo100_o), .count_o(fifo100_count_o)
+    .valid_o(fifo100_valid_o), .ready_i(fifo100_ready_i), .data_o(fifo100_o),
+    .count_o(fifo100_count_o)
   );
 
   stream_arb #(.Width(16), .N(3)) u_arb (
     .clk_i, .rst_ni,
-    .valid_i({arb_c_valid_i, arb_b_valid_i, arb_a_valid_i}), .ready_o({arb_c_ready_o, arb_b_ready_o, arb_a_ready_o}),
+    .valid_i({arb_c_valid_i, arb_b_valid_i, arb_a_valid_i}),
+    .ready_o({arb_c_ready_o, arb_b_ready_o, arb_a_ready_o}),
     .data_i({arb_c_i, arb_b_i, arb_a_i}),
     .valid_o(arb_valid_o), .ready_i(arb_ready_i), .data_o(arb_o[15:0]), .index_o(arb_o[17:16])
   );
@@ -92,18 +94,22 @@ module stream_bench (
     .clk_i, .rst_ni,
     .valid_i({parb_c_valid_i, parb_b_valid_i, parb_a_valid_i}),
     .ready_o({parb_c_ready_o, parb_b_ready_o, parb_a_ready_o}),
-    .last_i({parb_c_i[16], parb_b_i[16], parb_a_i[16]}), .data_i({parb_c_i[15:0], parb_b_i[15:0], parb_a_i[15:0]}),
-    .valid_o(parb_valid_o), .ready_i(parb_ready_i), .last_o(parb_o[16]), .data_o(parb_o[15:0]), .index_o(parb_o[18:17])
+    .last_i({parb_c_i[16], parb_b_i[16], parb_a_i[16]}),
+    .data_i({parb_c_i[15:0], parb_b_i[15:0], parb_a_i[15:0]}),
+    .valid_o(parb_valid_o), .ready_i(parb_ready_i),
+    .last_o(parb_o[16]), .data_o(parb_o[15:0]), .index_o(parb_o[18:17])
   );
 
   stream_fork #(.N(3)) u_fork (
     .clk_i, .rst_ni, .valid_i(fork_valid_i), .ready_o(fork_ready_o),
-    .valid_o({fork_c_valid_o, fork_b_valid_o, fork_a_valid_o}), .ready_i({fork_c_ready_i, fork_b_ready_i, fork_a_ready_i})
+    .valid_o({fork_c_valid_o, fork_b_valid_o, fork_a_valid_o}),
+    .ready_i({fork_c_ready_i, fork_b_ready_i, fork_a_ready_i})
   );
   assign {fork_c_o, fork_b_o, fork_a_o} = {3{fork_i}};
 
   unit_counter #(.ItemsW(2)) u_tally (
-    .clk_i, .rst_ni, .items_i(tally_items_i), .busy_i(tally_busy_i), .stalled_i(tally_stalled_i), .count_o(tally_o)
+    .clk_i, .rst_ni, .items_i(tally_items_i), .busy_i(tally_busy_i),
+    .stalled_i(tally_stalled_i), .count_o(tally_o)
   );
 
   ram_1r1w #(.Width(16), .Depth(10)) u_ram (
@@ -115,7 +121,8 @@ module stream_bench (
     .request_i(first_i), .any_o(first_any_o), .onehot_o(first_onehot_o), .index_o(first_index_o)
   );
   round_robin #(.N(13)) u_turn (
-    .request_i(turn_i), .start_i(turn_start_i), .any_o(turn_any_o), .onehot_o(turn_onehot_o), .index_o(turn_index_o)
+    .request_i(turn_i), .start_i(turn_start_i), .any_o(turn_any_o),
+    .onehot_o(turn_onehot_o), .index_o(turn_index_o)
   );
   keep_mask #(.Bytes(64)) u_keep (.keep_i, .mask_o(keep_mask_o));
 endmodule
