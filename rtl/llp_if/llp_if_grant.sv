@@ -86,8 +86,8 @@ module llp_if_grant #(
   input  logic [QpW-1:0]        wake_qpn_i
 );
   // A QP's row: {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}. hold: of
-  // hold_tx, until the first FPDU arrives. wait_seg, wait_term: the want of a segment, of a Terminate
-  // waits. seen: OpTick has seen the Terminate wait. worst: the largest FPDU.
+  // hold_tx, until the first FPDU arrives. wait_seg, wait_term: the want of a segment, of a
+  // Terminate waits. seen: OpTick has seen the Terminate wait. worst: the largest FPDU.
   localparam int unsigned RowW = 38 + ConnW;
 
   typedef enum logic [3:0] {

@@ -49,8 +49,8 @@ module llp_if_rule #(
   input  logic [RowW-1:0]         row_i,
   output logic [RowW-1:0]         row_o,
   output logic                    row_we_o,
-  // outcome: a request to the LLP, a response to admin, an acknowledgement to qp, an event for qp, a
-  // report to cq (async)
+  // outcome: a request to the LLP, a response to admin, an acknowledgement to qp, an event for qp,
+  // a report to cq (async)
   output logic                    req_o,
   output logic [3:0]              req_op_o,
   output logic                    rsp_o,

@@ -192,8 +192,9 @@ class Host {
          cq_emptied = false;
     // Earliest time of the next post, of the next receive, of the next query; first seen drained.
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
-    // Host::emptied_ when the QP had drained. With an SRQ the number of receives that are
-    // still to complete is unknown, so it may be destroyed only after one more poll that finds all CQs empty.
+    // Host::emptied_ when the QP had drained. With an SRQ the number of receives that are still to
+    // complete is unknown, so it may be destroyed only after one more poll that finds all CQs
+    // empty.
     std::optional<uint64_t> emptied{};
     std::vector<verbs::AsyncEvent> events{};
   };
