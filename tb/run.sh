@@ -10,7 +10,8 @@ usage: tb/run.sh [STEP...]      installs missing packages, builds, runs the step
   spec       prints docs/spec again and compares with rtl/gen, model/gen, docs/gen;
              the tests of each MUST and SHOULD
   structure  sim includes nothing from tb; no folder includes another in a circle; no unit of the
-             model includes another unit; every cell of rtl/lib is used; clang-format changes
+             model includes another unit; every cell of rtl/lib is used; lines end at 100
+             columns; pages, links, files and leaves that pages name exist; clang-format changes
              nothing
   lint       forms that Yosys misreads; Verilator -Wall of every module as its own top
   sizes      size and logic depth of the units whose RTL has changed, against rtl/lint/sizes.txt

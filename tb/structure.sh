@@ -8,6 +8,13 @@
 #   ports    no timed wrapper of the model includes another one: it has ports, which model/top
 #            connects
 #   cells    every cell of rtl/lib is instantiated by the device
+#   lines    no line of code, scripts, CMake or Markdown has more than 100 characters. Exempt:
+#            printed files (gen/), tables and fenced code of Markdown, mutants ("refuted by") of
+#            rtl/formal
+#   names    each page that a comment or a page names exists: docs/<name>.md, docs/gen/<name>,
+#            docs/decisions/<number>. Each relative link of a page has its file and its heading
+#   readmes  each file that the README.md of rtl, model, sim, tb or host-driver names in backquotes
+#            exists; the table "Units" of rtl/README.md names every leaf
 #   format   clang-format would change no C++ file (.clang-format; printed files have their own)
 #
 # tb/structure.sh --graph prints the edges: folder, folder that it includes, a file that does.
@@ -24,6 +31,10 @@ cd "$(dirname "$0")/.." || exit 2
 
 files() {  # files PATTERN...: those of the sources that match one of them
   find docs/spec host-driver model rtl sim tb -type f \( -name "$1" "${@:2}" \) | sort
+}
+
+tree() {  # each file and folder of this tree; build folders are outside these
+  { find . -maxdepth 1; find .ci docs host-driver model rtl sim tb; } | sed 's|^\./||' | sort -u
 }
 
 # FILE INCLUDED-FILE, a line for each #include "..." that names a file of this tree. The search
@@ -177,6 +188,186 @@ cells() {
     }'
 }
 
+# Counts characters, not bytes, in any awk: under LC_ALL=C without the continuation bytes of UTF-8.
+lines() {
+  tree | grep -E '\.(sv|svh|cpp|hpp|sh|awk|cmake|md)$|(^|/)CMakeLists\.txt$' | grep -v '/gen/' |
+    LC_ALL=C xargs awk '
+      FNR == 1 { is_page = FILENAME ~ /\.md$/; fenced = 0 }
+      is_page && /^ *```/ { fenced = !fenced; next }
+      is_page && (fenced || /^ *\|/) { next }
+      length($0) > 100 {
+        if (FILENAME ~ /^rtl\/formal\// && /^\/\/ refuted by /) next
+        line = $0
+        gsub(/[\200-\277]/, "", line)
+        if (length(line) <= 100) next
+        print FILENAME ":" FNR ": " length(line) " characters; break the line at 100"
+        found = 1
+      }
+      END { exit found }'
+}
+
+# Pages are read twice: first their headings, for the links to them.
+names() {
+  tree | LC_ALL=C awk '
+    # A path without its "x/.." and "./".
+    function plain(path) {
+      gsub(/\/\.\//, "/", path)
+      while (match(path, /[^\/]+\/\.\.(\/|$)/)) {
+        path = substr(path, 1, RSTART - 1) substr(path, RSTART + RLENGTH)
+      }
+      sub(/\/$/, "", path)
+      return path
+    }
+    # The name of a heading in a link: lower case, "-" for spaces, no punctuation.
+    function anchor(heading) {
+      sub(/^#+ +/, "", heading)
+      heading = tolower(heading)
+      gsub(/[^a-z0-9 _-]/, "", heading)
+      gsub(/ /, "-", heading)
+      return heading
+    }
+    function headings(page,   line, fenced, name) {
+      fenced = 0
+      while ((getline line < page) > 0) {
+        if (line ~ /^ *```/) fenced = !fenced
+        if (fenced || line !~ /^#+ /) continue
+        name = anchor(line)
+        if ((page, name) in has) name = name "-" ++again[page, name]
+        has[page, name] = 1
+      }
+      close(page)
+    }
+    function complain(text) { print file ":" at ": " text; found = 1 }
+    # Names such as docs/errors.md, in any text. ".../docs/x" is the page of another tree.
+    function check_names(line,   before, name) {
+      while (match(line, /docs\/[A-Za-z0-9_.\/-]+/)) {
+        before = substr(line, 1, RSTART - 1)
+        name = substr(line, RSTART, RLENGTH)
+        line = substr(line, RSTART + RLENGTH)
+        if (before ~ /[A-Za-z0-9_}\/-]$/ && before !~ /\.\.\/$/) continue
+        sub(/[.\/-]+$/, "", name)
+        if (name in known) continue
+        if (name ~ /^docs\/decisions\/[0-9][0-9][0-9][0-9]$/ && (name in decision)) continue
+        if (name ~ /\.md$|^docs\/(gen|decisions)\//) {
+          complain("names " name ", which does not exist; correct the name")
+        }
+      }
+    }
+    function check_links(line,   link, path, name) {
+      gsub(/`[^`]*`/, "", line)
+      while (match(line, /\]\([^() ]+\)/)) {
+        link = substr(line, RSTART + 2, RLENGTH - 3)
+        line = substr(line, RSTART + RLENGTH)
+        if (link ~ /^[a-z]+:/) continue
+        path = link
+        sub(/#.*/, "", path)
+        path = path == "" ? file : plain(folder path)
+        name = ""
+        if (link ~ /#/) { name = link; sub(/^[^#]*#/, "", name) }
+        if (path != "" && !(path in known)) {
+          complain("links to " link ", but there is no " path "; correct the link")
+        } else if (name != "" && path ~ /\.md$/ && !((path, name) in has)) {
+          complain("links to " link ", but " path " has no such heading; correct the link")
+        }
+      }
+    }
+    { known[$0] = 1 }
+    /^docs\/decisions\/[0-9][0-9][0-9][0-9]-/ { decision[substr($0, 1, 19)] = 1 }
+    /\.md$/ { headings($0) }
+    /\.(md|sv|svh|vlt|cpp|hpp|sh|awk|cmake|yaml|txt)$/ { text[++n] = $0 }
+    END {
+      for (i = 1; i <= n; ++i) {
+        file = text[i]
+        folder = file
+        sub(/[^\/]*$/, "", folder)
+        fenced = 0
+        for (at = 1; (getline line < file) > 0; ++at) {
+          if (line ~ /docs\//) check_names(line)
+          if (file !~ /\.md$/) continue
+          if (line ~ /^ *```/) fenced = !fenced
+          if (!fenced && line ~ /\]\(/) check_links(line)
+        }
+        close(file)
+      }
+      exit found
+    }'
+}
+
+# A name with a folder is a path from the top, or from the folder of the README. A name without one
+# is a file anywhere in that folder. In a row of the table "Units", `_x` is the leaf <unit>_x, or
+# <leaf>_x of a leaf <leaf> that the row names in full.
+readmes() {
+  tree | awk '
+    function complain(text) { print file ":" at ": " text; found = 1 }
+    function check_file(name) {
+      sub(/ .*/, "", name)
+      if (name !~ /^[A-Za-z0-9][A-Za-z0-9_.\/-]*$/) return
+      if (name ~ /\//) {
+        sub(/\/$/, "", name)
+        if ((name in known) || ((folder "/" name) in known)) return
+        complain("names " name ", which is neither at the top nor in " folder "; correct it")
+      } else if (name ~ /\.(sv|svh|vlt|cpp|hpp|sh|awk|cmake|md|txt)$/) {
+        if (!((folder, name) in below)) {
+          complain("names " name ", but " folder " has no such file; correct the name")
+        }
+      }
+    }
+    function check_leaf(unit, word,   i, any, leaf) {
+      any = 0
+      for (i = 0; i <= full; ++i) {
+        leaf = word ~ /^_/ ? (i ? base[i] : unit) word : word
+        if (!(("rtl/" unit "/" leaf ".sv") in known)) continue
+        named[unit, leaf] = 1
+        any = 1
+        if (word !~ /^_/) { base[++full] = leaf; break }
+      }
+      if (!any) complain("names the leaf " word ", but " unit " has none; correct the name")
+    }
+    {
+      known[$0] = 1
+      folder = $0
+      sub(/\/.*/, "", folder)
+      name = $0
+      sub(/.*\//, "", name)
+      below[folder, name] = 1
+    }
+    /^rtl\/[a-z_]+\/[a-z0-9_]+\.sv$/ { rtl[++n] = $0 }
+    END {
+      count = split("rtl model sim tb host-driver", folders, " ")
+      for (k = 1; k <= count; ++k) {
+        folder = folders[k]
+        file = folder "/README.md"
+        fenced = 0
+        for (at = 1; (getline line < file) > 0; ++at) {
+          if (line ~ /^ *```/) fenced = !fenced
+          if (fenced) continue
+          if (line ~ /^#/) in_units = folder == "rtl" && line ~ /^## Units/
+          words = split(line, part, "`")
+          unit = ""
+          full = 0
+          if (in_units && line ~ /^\| `/ && (("rtl/" part[2] "/" part[2] ".sv") in known)) {
+            unit = part[2]
+          }
+          for (i = 2; i <= words; i += 2) {
+            if (unit != "" && i > 2) check_leaf(unit, part[i])
+            else check_file(part[i])
+          }
+        }
+      }
+      for (i = 1; i <= n; ++i) {
+        split(rtl[i], part, "/")
+        unit = part[2]
+        leaf = part[3]
+        sub(/\.sv$/, "", leaf)
+        if (leaf == unit || !(("rtl/" unit "/" unit ".sv") in known)) continue
+        if ((unit, leaf) in named) continue
+        print rtl[i] ": rtl/README.md does not name this leaf; add it to its table \"Units\""
+        found = 1
+      }
+      exit found
+    }'
+}
+
 leaves() {
   tops=$(grep -rhoE "TOP [a-z_0-9]+" --include=CMakeLists.txt tb | awk '{ print $2 }' | sort -u)
   for leaf in $(grep -lE "^ *typedef enum logic" rtl/*/*.sv |
@@ -219,20 +410,21 @@ format() {
   [ -z "$wrong" ] || { printf '%s\n' "$wrong"; return 1; }
 }
 
+all="layers graph circles ports cells lines names readmes format"
 checks=""
 for a in "$@"; do
   case "$a" in
     -h|--help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "tb/structure.sh"; exit 0 ;;
     --graph) edges; exit 0 ;;
     --leaves) leaves; exit 0 ;;
-    layers|graph|circles|ports|cells|format) checks="$checks $a" ;;
     *)
-      echo "tb/structure.sh: no check called '$a'; layers, graph, circles, ports, cells, format" >&2
+      case " $all " in *" $a "*) checks="$checks $a"; continue ;; esac
+      echo "tb/structure.sh: no check called '$a'; $(echo $all | sed 's/ /, /g')" >&2
       exit 2 ;;
   esac
 done
 status=0
-for check in ${checks:-layers graph circles ports cells format}; do
+for check in ${checks:-$all}; do
   if "$check"; then echo "structure: $check holds"
   else echo "structure: $check FAILED"; status=1; fi
 done
