@@ -1039,6 +1039,14 @@ TEST_F(Cli, CrashSaysThatItTookFewerInstants) {
       << many.out;
 }
 
+// A run that does not end says so in the JSON as well, not that records are lost.
+TEST_F(Cli, CrashWritesTheStatusOfARunThatFails) {
+  const Told t =
+      run("crash durable_log --set method=read --set count=1 --set time_limit_us=3 --json j");
+  EXPECT_EQ(t.status, 3) << t.err;
+  EXPECT_EQ(json_of(file("j"))["status"], 3);
+}
+
 TEST_F(Cli, CrashRefusesWhatItCannotDo) {
   for (const auto& [words, why] :
        {std::pair{"crash", "durable_log is the one with a recovery"},

@@ -166,9 +166,9 @@ int crash_command(Options& o) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (Case& c : cases) {
     std::string failure;
-    if (c.outcome.status != kGood) {
+    int status = c.outcome.status;
+    if (status != kGood) {
       failure = fmt::format("{}reproduce: {}\n", c.outcome.failure, reproduce(c.request));
-      worst = std::max<int>(worst, c.outcome.status);
     } else {
       const RunRequest asked = c.request;
       if (loses(c.outcome)) shrink(c);
@@ -197,9 +197,10 @@ int crash_command(Options& o) {
                 : "",
             static_cast<double>(first["at_ps"].get<Time>()) / 1000, describe(first), c.least,
             reproduce_cut(c.request, least));
-        worst = std::max<int>(worst, kMismatch);
+        status = kMismatch;
       }
     }
+    worst = std::max(worst, status);
     complaints += failure;
     tests.push_back(
         {fmt::format("crash {} {} {}", kProgram, c.method, c.domain), c.outcome.wall_s, failure});
@@ -211,7 +212,7 @@ int crash_command(Options& o) {
                              {"server", c.request.kind[kServer]},
                              {"seed", c.request.seed},
                              {"settings", settings_json(o.request.config)},
-                             {"status", static_cast<int>(failure.empty() ? kGood : kMismatch)}};
+                             {"status", status}};
     if (c.outcome.json.contains("crash")) j.update(c.outcome.json["crash"]);
     if (loses(c.outcome)) j["least_appends"] = c.least;
     all.push_back(std::move(j));
