@@ -1887,9 +1887,10 @@ using QpAckDdp = QpAckLlp;
 /// From rdmap to qp.
 using QpAckRdmap = QpAckLlp;
 
-/// Local keys of a WQE, one SGE an item; last ends the WQE. qpn: who asks, for STags that are bound
-/// to a QP. invalidate: may the peer of qpn invalidate the STag? Then tagged_offset and length are
-/// 0 and bounds are not checked. With rights 0: may QP qpn itself?
+/// Local keys of a WQE, one SGE an item; last ends the WQE. qpn: compared with the QP of a bound
+/// STag. invalidate: check whether the STag may be invalidated: with rights remote_invalidate by
+/// the peer of qpn, with rights 0 by QP qpn itself. Then tagged_offset and length are 0, and bounds
+/// are not checked.
 /// architecture 4 (Keys at work)
 /// From qp to tpt.
 struct WqeCheck {
@@ -2071,9 +2072,9 @@ struct RqTakeReq {
   }
 };
 
-/// In order. ok and malformed use up the WQE, and failed does unless it is shared; failed and
-/// malformed end the receive with that index in its own status, failed of an SRQ only the stream.
-/// shared: the QP takes from an SRQ.
+/// In order. `ok`, `malformed` and, without an SRQ, `failed` consume the WQE. `malformed` and,
+/// without an SRQ, `failed` complete the receive of that index with an error status. `failed` with
+/// an SRQ leaves the WQE in the SRQ and ends only the stream. shared: the QP takes from an SRQ.
 /// architecture 5
 /// From qp to ddp.
 struct RqTakeRsp {
@@ -2259,8 +2260,9 @@ struct QpFault {
 };
 
 /// Decided, once a QP: it must stop. Cause none: the responder is idle after half_close.
-/// sends_term: a Terminate is on its way to ddp. has_wr: the request in slot ends with status.
-/// peer_term: layer, type, code of the peer's Terminate.
+/// sends_term: a Terminate is on its way to ddp. has_wr: the send WQE in slot has failed; qp
+/// completes it with status. That is the WQE of a tx_fault, of a failed atomic or sq_local, or the
+/// request that the peer's Terminate names. peer_term: layer, type, code of the peer's Terminate.
 /// architecture 5
 /// From rdmap to qp.
 struct QpError {
@@ -3107,10 +3109,11 @@ struct SqLocal {
   }
 };
 
-/// One for each sq_local. Invalidations in their order; registrations in theirs, except that one
-/// that is refused may pass those that read their lists. The STag is closed, and nothing through it
-/// is in flight; or the memory is registered, or the window bound (result ok); or nothing has
-/// changed: result bind, or, if the page list could not be read, status.
+/// One for each sq_local. Invalidations come in their order, registrations in theirs. Exception: a
+/// refused registration, or a bind, may overtake registrations that are reading their page lists.
+/// result and status ok: the STag is closed and nothing through it is in flight, or the memory is
+/// registered, or the window is bound or unbound. Otherwise the request has failed: result bind, or
+/// status if its page list could not be read.
 /// architecture 6
 /// From tpt to rdmap.
 struct SqLocalDone {

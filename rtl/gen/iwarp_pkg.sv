@@ -1581,9 +1581,10 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } qp_ack_rdmap_t;
 
-  // Local keys of a WQE, one SGE an item; last ends the WQE. qpn: who asks, for STags that are
-  // bound to a QP. invalidate: may the peer of qpn invalidate the STag? Then tagged_offset and
-  // length are 0 and bounds are not checked. With rights 0: may QP qpn itself?
+  // Local keys of a WQE, one SGE an item; last ends the WQE. qpn: compared with the QP of a bound
+  // STag. invalidate: check whether the STag may be invalidated: with rights remote_invalidate by
+  // the peer of qpn, with rights 0 by QP qpn itself. Then tagged_offset and length are 0, and
+  // bounds are not checked.
   //   architecture 4 (Keys at work)
   //   from qp to tpt
   localparam int unsigned WqeCheckWidth = 178;
@@ -1643,9 +1644,9 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } rq_take_req_t;
 
-  // In order. ok and malformed use up the WQE, and failed does unless it is shared; failed and
-  // malformed end the receive with that index in its own status, failed of an SRQ only the stream.
-  // shared: the QP takes from an SRQ.
+  // In order. `ok`, `malformed` and, without an SRQ, `failed` consume the WQE. `malformed` and,
+  // without an SRQ, `failed` complete the receive of that index with an error status. `failed` with
+  // an SRQ leaves the WQE in the SRQ and ends only the stream. shared: the QP takes from an SRQ.
   //   architecture 5
   //   from qp to ddp
   localparam int unsigned RqTakeRspWidth = 405;
@@ -1699,8 +1700,9 @@ package iwarp_pkg;
   } qp_fault_t;
 
   // Decided, once a QP: it must stop. Cause none: the responder is idle after half_close.
-  // sends_term: a Terminate is on its way to ddp. has_wr: the request in slot ends with status.
-  // peer_term: layer, type, code of the peer's Terminate.
+  // sends_term: a Terminate is on its way to ddp. has_wr: the send WQE in slot has failed; qp
+  // completes it with status. That is the WQE of a tx_fault, of a failed atomic or sq_local, or the
+  // request that the peer's Terminate names. peer_term: layer, type, code of the peer's Terminate.
   //   architecture 5
   //   from rdmap to qp
   localparam int unsigned QpErrorWidth = 59;
@@ -2035,10 +2037,11 @@ package iwarp_pkg;
     logic [255:0] operands;
   } sq_local_t;
 
-  // One for each sq_local. Invalidations in their order; registrations in theirs, except that one
-  // that is refused may pass those that read their lists. The STag is closed, and nothing through
-  // it is in flight; or the memory is registered, or the window bound (result ok); or nothing has
-  // changed: result bind, or, if the page list could not be read, status.
+  // One for each sq_local. Invalidations come in their order, registrations in theirs. Exception: a
+  // refused registration, or a bind, may overtake registrations that are reading their page lists.
+  // result and status ok: the STag is closed and nothing through it is in flight, or the memory is
+  // registered, or the window is bound or unbound. Otherwise the request has failed: result bind,
+  // or status if its page list could not be read.
   //   architecture 6
   //   from tpt to rdmap
   localparam int unsigned SqLocalDoneWidth = 29;
