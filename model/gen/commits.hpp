@@ -252,9 +252,10 @@ struct CqEventCommit {
   }
 };
 
-/// llp_if_rule decided and its row was written. source as there: 0 Terminate left, 1 late, 2 event,
-/// 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command. no_credit: it is refused with that
-/// status.
+/// llp_if_rule has decided an item, and the connection's row is written. source: 0 a Terminate was
+/// sent, 1 a Terminate got no credit in time, 2 event of the LLP, 3 check whether streaming bytes
+/// may be sent, 4 streaming bytes could not be sent, 5 order of qp, 6 command of admin. no_credit:
+/// the command is answered with status no_credit.
 /// architecture 10
 /// tap_llp_rule in u_llp_if.u_ctl.
 struct LlpRuleCommit {
@@ -645,7 +646,7 @@ struct RdmapAtomicCommit {
 };
 
 /// An operation was done. op as in rdmap_core: 0 ctl, 1 qp_fault, 2 tx_fault, 3 responder check
-/// failed, 4 segment (its verdict), 5 not used, 6 response slot free, 7 WQE.
+/// failed, 4 segment (its verdict), 6 response slot free, 7 WQE. Op 5 (head) has no commit.
 /// architecture 10
 /// tap_rdmap_op in u_rdmap.u_core.
 struct RdmapOpCommit {
@@ -718,7 +719,8 @@ struct AtomicWordCommit {
   }
 };
 
-/// The entry of a lookup is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
+/// The entry of a lookup is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1. Client 4, tpt_update's
+/// own lookup, has no commit.
 /// architecture 10
 /// tap_tpt_check in u_tpt.u_entry.
 struct TptCheckCommit {
@@ -780,12 +782,11 @@ struct TptCheckCommit {
   }
 };
 
-/// A command changed an entry (or was refused): its effect on lookups read from the next cycle on.
-/// waits: destroy_mr is answered in_progress, since extents may be in flight. of_peer: no command,
-/// but ddp's invalidate; its entry is closed now, if it was open. of_sq: the same, of sq_local, for
-/// the request wqe of qpn. of_reg: instead, of its registration: 1 begun (the entry is its own), 2
-/// refused, 3 the entry is open, 4 given up; or of its bind: 5 bound, or unbound, 6 refused, 7 the
-/// window is closed, and the bind is tried again.
+/// A request is executed or refused: lookups that read the entry of slot from the next cycle on see
+/// the change. of_peer: an invalidate of ddp. of_sq: an invalidation of sq_local. of_reg: 1 to 4 of
+/// a registration, 5 to 7 of a bind (table in commits.yaml); 2 with of_peer or of_sq: an
+/// invalidation is refused. With of_sq or of_reg, qpn and wqe name the request. waits: the entry is
+/// closed and may still be in use.
 /// architecture 10
 /// tap_tpt_change in u_tpt.u_update.
 struct TptChangeCommit {
@@ -916,9 +917,9 @@ struct QpRqTakeCommit {
   }
 };
 
-/// The next WQE of this QP is taken: its keys are answered, its place in the window is written.
-/// Also one that fails. dropped: it follows a WQE that has failed, and is not taken; its keys were
-/// looked up.
+/// dropped 0: qp_emit has decided the next WQE of this QP, after tpt's response about its keys: it
+/// is issued, or it fails. dropped 1: a WQE that follows a failed one in its visit is dropped,
+/// after tpt's response. A dropped WQE without keys has no commit.
 /// architecture 10
 /// tap_qp_issue in u_qp.u_emit.
 struct QpIssueCommit {
@@ -1020,8 +1021,8 @@ struct RqFetchCommit {
   }
 };
 
-/// The copy of the pushed WQE whose doorbell was judged last is in the prefetch buffer, in place of
-/// a read of its units.
+/// The copy that the latest qp_doorbell commit of kind push carries is written into the prefetch
+/// buffer, in place of a read of its units.
 /// architecture 10
 /// tap_qp_push in u_qp.u_sq_fetch.
 struct QpPushCommit {
@@ -1102,8 +1103,8 @@ struct QpDoorbellCommit {
 };
 
 /// qp_state decides. is_cmd: admin's command; else events, a bit each: 0 qp_error, 1 peer_closed, 2
-/// closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. nothing_left: the qp_error is that
-/// of cause none. again: after its look.
+/// closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. nothing_left: the qp_error has
+/// cause none. again: qp_retire has answered the look of qp_state, which decides a second time.
 /// architecture 10
 /// tap_qp_state in u_qp.u_state.
 struct QpStateCommit {
