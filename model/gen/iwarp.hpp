@@ -14,7 +14,7 @@
 
 namespace rnic::spec {
 
-/// RDMAP opcode. Four bits in RFC 5040; Atomic Write takes a fifth (spec/ambiguities.md A-02).
+/// RDMAP opcode. Four bits in RFC 5040; Atomic Write takes a fifth (docs/ambiguities.md A-02).
 /// RFC 5040 section 4.1, Figure 4; RFC 7306 section 3; draft-talpey-rdma-commit-01 section 3.2
 enum class RdmapOpcode : uint8_t {
   kRdmaWrite = 0x0,  // Tagged; no RDMAP header.
@@ -597,7 +597,7 @@ struct AtomicWriteRequest {
 };
 
 /// Starts an FPDU; counts the ULPDU alone.
-/// RFC 5044 section 4 (spec/ambiguities.md C-20)
+/// RFC 5044 section 4 (docs/ambiguities.md C-20)
 struct MpaLength {
   uint16_t ulpdu_length = 0;  // 16 bits
 

@@ -144,7 +144,7 @@ class LlpIf {
 };
 
 /// Largest ULPDU for a segment size, within the limits of the device: RFC 5044 section 4.3
-/// (spec/ambiguities.md C-27).
+/// (docs/ambiguities.md C-27).
 uint16_t mulpdu_of(uint16_t mss, bool markers);
 
 }  // namespace rnic::model

@@ -4,7 +4,7 @@
 /* verilator lint_off UNUSEDPARAM */ /* verilator lint_off SYMRSVDWORD */
 package iwarp_pkg;
 
-  // RDMAP opcode. Four bits in RFC 5040; Atomic Write takes a fifth (spec/ambiguities.md A-02).
+  // RDMAP opcode. Four bits in RFC 5040; Atomic Write takes a fifth (docs/ambiguities.md A-02).
   //   RFC 5040 section 4.1, Figure 4; RFC 7306 section 3; draft-talpey-rdma-commit-01 section 3.2
   localparam int unsigned RdmapOpcodeWidth = 5;
   typedef enum logic [4:0] {
@@ -452,7 +452,7 @@ package iwarp_pkg;
   } atomic_write_request_t;
 
   // Starts an FPDU; counts the ULPDU alone.
-  //   RFC 5044 section 4 (spec/ambiguities.md C-20)
+  //   RFC 5044 section 4 (docs/ambiguities.md C-20)
   localparam int unsigned MpaLengthWidth = 16;
   typedef struct packed {
     logic [15:0] ulpdu_length;

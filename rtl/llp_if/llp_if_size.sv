@@ -1,5 +1,5 @@
 // llp_if_size: computes MULPDU and the worst-case FPDU from the connection's segment size.
-// spec/ambiguities.md C-27
+// docs/ambiguities.md C-27
 //
 //   MULPDU = mss - 6 - mss mod 4 - (markers: 4 ceil(mss / 512)), at least 128
 //   FPDU   = 2 + MULPDU padded to a multiple of 4, plus 4 bytes CRC; with markers plus one word per

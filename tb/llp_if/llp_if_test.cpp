@@ -1,5 +1,5 @@
 // llp_if: connections, records, credit, and their use by QPs. Architecture 3.3 and 7,
-// spec/ambiguities.md C-27.
+// docs/ambiguities.md C-27.
 //
 // Most connections have a segment size (mss) of 1460, so a MULPDU of 1454, and their largest FPDU
 // has 1460 bytes.

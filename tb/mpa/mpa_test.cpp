@@ -130,7 +130,7 @@ const std::vector<size_t> kLengths = {
     63,  64,  65,  66,  118, 119, 120, 121,  122,  123,  124,  125,  126,  127,  128,  129, 190,
     500, 506, 507, 510, 511, 512, 513, 1018, 1442, 1454, 1460, 4090, 4095, 4096, 4097, 9000};
 
-// spec/ambiguities.md C-22: the bytes on the wire.
+// docs/ambiguities.md C-22: the bytes on the wire.
 TYPED_TEST(MpaTest, KnownBytes) {
   this->dut.restart({});
   this->start(3, true, false, false);
