@@ -20,6 +20,7 @@
 //   doorbell   producer indices                            pick, sq_fetch, rq_fetch, retire
 //   emit       next unit, window tail, issued, requests    pick, sq_fetch, retire, slot
 //   sq_fetch   arrived, asked, full, fail                  pick
+//   emit       window entries (win_*)                      retire
 //   retire     window head, done, retired, requests done   pick, doorbell
 //   slot       messages ddp is done with                   pick
 //   state      state, parameters                           pick, retire (closing)
@@ -170,7 +171,8 @@ module qp (
   );
   assign ready_o = !clear_busy;
 
-  // broadcasts of the table owners
+  // Broadcasts of the table owners: prod_* of qp_doorbell, head_* and win_* of qp_emit, arr_* of
+  // qp_sq_fetch, ret_* of qp_retire, freed_* of qp_slot, st_* and set_* of qp_state.
   logic            prod_sq_we, prod_rq_we, head_we, head_failed,
                    arr_we, arr_full, arr_fail, ret_we, freed_we;
   logic            st_we, st_run, st_flush, st_watch, st_fin,
@@ -204,7 +206,7 @@ module qp (
   qp_sched #(.Sources(8)) u_sched (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
     .op_valid_i(op_valid), .op_ready_o(op_ready),
-    // pick, parse and emit own the QP in turn: each may finish it
+    // pick (5), parse (6) and emit (7) own the QP in turn: each may finish it
     .op_finish_i(8'b11100000), .op_requeue_i({emit_requeue, 7'd0}),
     .op_qpn_i(op_qpn), .qpn_valid_o(qpn_valid), .qpn_ready_i(qpn_ready), .qpn_o(qpn)
   );
@@ -245,9 +247,11 @@ module qp (
     .kick_valid_o(op_valid[2]), .kick_ready_i(op_ready[2]), .kick_qpn_o(op_qpn[2*QpnW +: QpnW])
   );
 
-  // Requests for units. qp_state requests this barrier after that of issue, which follows every
-  // request of qp_pick and qp_parse for its QP. The barrier goes before requests of other QPs,
-  // because those may never stop.
+  // Requests to qp_sq_fetch for units, and barriers. qp_state sends a QP's barriers in this order:
+  // barrier[0] through issue (qp_pick, qp_parse, qp_emit), then barrier[1] through qp_sq_fetch and
+  // barrier[2] through qp_rq_fetch. When barrier[0] has come out, qp_pick and qp_parse have made
+  // their last request for the QP, so barrier[1] follows all of them. barrier[1] goes before
+  // requests of other QPs, because those may never stop.
   logic [2:0]        barrier_valid, barrier_ready, barrier_done;
   logic              fetch_pick_valid, fetch_pick_ready, fetch_parse_valid, fetch_parse_ready,
                      req_valid, req_ready;
