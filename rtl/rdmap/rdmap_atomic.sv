@@ -123,8 +123,8 @@ module rdmap_atomic #(
     .clk_i, .rst_ni, .valid_i(ring_push), .ready_o(unused_ring), .data_i(pushed),
     .valid_o(ring_valid), .ready_i(ring_pop), .data_o(front), .count_o()
   );
-  // A QP fails, stops and starts one after the other. Each start and stop is acknowledged only
-  // after this queue has passed it on.
+  // Room for 2 entries per QP: its first error, and one start or stop. The next order of the QP
+  // comes only after that one is acknowledged, thus after this queue has passed it on (rdmap_ack).
   stream_fifo #(.Width(16), .Depth(2 * rnic_pkg::NumQps), .Reserved(1'b1)) u_dead (
     .clk_i, .rst_ni, .valid_i(dead_i), .ready_o(unused_dead), .data_i(dead_qpn_i),
     .valid_o(dead_valid), .ready_i(dead_pop), .data_o(dead_qpn), .count_o(deads)

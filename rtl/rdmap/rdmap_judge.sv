@@ -1,7 +1,14 @@
 // rdmap_judge: decides an operation with its ORD or IRD entry: verdict, error, head for the
 // responder. The first error of a QP wins.
 //
-// A deed is an operation after rdmap_row: what is still to be decided (RNIC_RDMAP_DEED_T).
+// A deed is an operation whose row rdmap_row has updated (RNIC_RDMAP_DEED_T in rnic_words.svh
+// explains every field). Those that matter most here:
+//   fits     a response of the peer, to be compared with the oldest ORD entry. The local signal
+//            `fits` is the result: it compares well. `refused` is deed.fits && !fits
+//   names    a Terminate of the peer that shows a request, to be compared with the ORD entries
+//   fails    the QP fails without a comparison, for deed.error
+//   closed   half_close was given, and all responses are sent; closes: by this operation
+//   held     hold_tx: the QP must not transmit yet
 //
 //   deed, ORD or IRD entry, err --+--> verdict (segment)
 //                                 +--> job: qp_error and what a Terminate shows
@@ -29,7 +36,9 @@ module rdmap_judge #(
   input  logic             rst_ni,
   input  logic             valid_i,
   input  logic [DeedW-1:0] deed_i,
-  input  logic [63:0]      start_i,   // the deed's TO minus the bytes received of the oldest Read
+  // deed.to minus the bytes received of the oldest Read: the sink of that Read (ord_to_i), if
+  // deed.to is the next byte that it waits for
+  input  logic [63:0]      start_i,
   input  logic             err_i,          // the QP has failed before
   output logic             err_o,          // the QP has failed after this operation
   // entries
@@ -141,8 +150,9 @@ module rdmap_judge #(
     // An Atomic Response of the right kind with a wrong identifier (requirements.md section 7).
     if (refused && deed.kind == rnic_pkg::KindAtomic && ord_kind_i == rnic_pkg::KindAtomic)
       error.cause = iwarp_pkg::CauseRdmapLength;
-    // CauseRdmapLength: a read of host memory failed. For a Flush Request that is the read-back
-    // (A-11). For a Read Request the source could not be read.
+    // Our service of a request failed (of_request). CauseRdmapLength of a Flush Request: its
+    // read-back failed (A-11). Other requests keep that cause: the source of a Read or the word of
+    // an atomic could not be read, or the target is not aligned.
     if (deed.of_request && ird_kind == rnic_pkg::KindFlush &&
         error.cause == iwarp_pkg::CauseRdmapLength)
       error.cause = iwarp_pkg::CauseFlushFailed;

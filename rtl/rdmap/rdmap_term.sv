@@ -24,8 +24,9 @@ module rdmap_term #(
   input  logic rst_ni,
   input  logic job_valid_i,
   output logic job_ready_o,
-  // job_i (RNIC_RDMAP_JOB_T): has_head: net, byte 0 on top, and ulpdu_length are of the offending
-  // segment. of_request: it is a Read Request, of which offset bytes have been returned.
+  // job_i (RNIC_RDMAP_JOB_T). has_head: the offending segment is known; net holds its first bytes
+  // (byte 0 in the top bits), and ulpdu_length its length. of_request: it is a Read Request of the
+  // peer, whose response has failed after offset bytes.
   input  logic [JobW-1:0] job_i,
   output logic left_o,                   // a job is finished; rdmap_tx has its message
   // to qp
