@@ -1,7 +1,7 @@
 // stream_fifo_fv: proof of stream_fifo in flip-flops, at depths 1, 2 and 5. No word is lost,
 // changed or reordered.
 //
-// The cell follows one word, under FORMAL: 9 assertions per instance.
+// The cell follows one word, under FORMAL: 10 assertions per instance.
 // proof: assertions=30 bounded=16 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
