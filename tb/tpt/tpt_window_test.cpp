@@ -49,8 +49,8 @@ Region scattered(uint32_t pbl_base = 0, uint64_t high = 0) {
 template <class D>
 class TptWindow : public HostTest<D> {
  protected:
-  /// All clients access the first byte, the last byte and no byte of what the STag had, and bytes
-  /// around it.
+  /// All clients look up `stag` at both ends of `r`, the range that it has or had: inside, and up to
+  /// one byte outside. TptWorld checks each result.
   static void probe(TptWorld<D>& w, uint32_t stag, const Region& r) {
     ask(w, stag, r);
     w.finish();
