@@ -97,7 +97,7 @@ module rdmap_atomic #(
   localparam int unsigned MostInside  = 64;  // limit of requests in unit atomic
   localparam int unsigned MostResults = 8;   // limit of results in unit atomic
 
-  typedef enum logic [3:0] {
+  typedef enum logic [3:0] {   // OpLook: the oldest request of the ring is checked for its turn
     OpNone, OpBegin, OpFetched, OpDead, OpRsp, OpEnter, OpLeave, OpAsk, OpLook
   } op_e;
   typedef struct packed {
@@ -343,7 +343,7 @@ module rdmap_atomic #(
   // result takes one when it is sent. Both return it when the response of unit atomic is consumed.
   logic [6:0] inside_q;
   logic [3:0] results_q;
-  logic       looked, result_end;
+  logic       looked, result_end;   // looked: the turn was checked and has not come
   assign looked        = tries_q && !goes;
   assign credit        = inside_q < 7'(MostInside);
   assign result_credit = results_q < 4'(MostResults);
