@@ -58,9 +58,11 @@ inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
 inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4,
                           kSinkFromEnd = kPage / 8, kUnreadFromEnd = kSinkFromEnd / 2;
 inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
-// Empty Writes of four units each advance the index of a send queue, which cannot be set, to 65520.
+// The index of a send queue cannot be set. So an aged life first posts kAge empty Writes of
+// kAgeUnits units each, at most kAgeBatch at a time, until the index is 65520. Plans whose seed
+// modulo kAgedPlans is 5 have an aged life.
 inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8,
-                          kAgedPlans = 40;  // one plan of 40 has an aged life
+                          kAgedPlans = 40;
 // A CQ that is to overflow: requested entries, which also limit the outstanding sends before the
 // error; entries that the driver allocates; requests whose completions are not polled.
 inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
@@ -91,9 +93,11 @@ enum class Op : uint8_t {
 };
 inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
 inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE for an atomic's operands
-// Loans of a landing region: STags, and pages of the range that one covers.
+// Loans (STags) of a landing region: at most kMostLoans, or kMostLoansMinimum in a minimum build.
+// There the range of a loan has at most kLoanPagesMinimum pages.
 inline constexpr uint32_t kMostLoans = 2, kMostLoansMinimum = 2, kLoanPagesMinimum = 12;
-// Bound STags of a landing region. The minimum build has few page-list entries.
+// Bound STags of a landing region: at most kMostKeys, or kMostKeysMinimum in a minimum build, which
+// has few page-list entries.
 inline constexpr uint32_t kMostKeys = 6, kMostKeysMinimum = 1;
 enum class SizeClass : uint8_t {
   k0,
@@ -157,12 +161,14 @@ struct Operation {
   // sink; a fenced local invalidation of it follows the Read.
   uint32_t key = 0, sink_key = 0;
   // Loans, counted from 1 as `keys`. `loan`: of a request, the STag of the peer's region that it
-  // uses, and a Send invalidates or (`returns`) gives back; of reg_mr and local_inv, the own one.
-  // `sink_loan`: the own one of a Read's or atomic's sink.
+  // uses; of a Send, the one that it invalidates or (`returns`) gives back; of reg_mr, bind_mw and
+  // local_inv, the own one. `sink_loan`: the own one of a Read's or atomic's sink.
   uint32_t loan = 0, sink_loan = 0;
   bool returns = false;
-  // Of reg_mr and bind_mw: the bytes of the landing region; `is_own`: the loan is for the own
-  // requests. `data` is its key's step, and chooses the page size, or a window's first address.
+  // Of reg_mr and bind_mw. `range`: the bytes of the landing region. `is_own`: the loan is for the
+  // own requests. `data`: the key's low byte advances by 1 + data % 255. Bit 8 chooses: of reg_mr
+  // the page size (0: 4 KiB, 1: that of the buffer); of bind_mw the TO of the window's first byte
+  // (0: as in the region, 1: zero).
   Piece range;
   bool is_own = false;
   bool unbinds = false;  // bind_mw of type 1: without bytes
@@ -331,8 +337,10 @@ inline constexpr std::array kLoanNames = {"fast", "window 1", "window 2"};
 
 /// How a host runs its QPs.
 struct HostShape {
-  uint32_t threads = 1, pds = 1, cqs = 1;  // domains, and CQs or pairs of them, of each thread
-  bool shared_cq = false;                  // all threads share one
+  // `pds`, `cqs`: protection domains and CQs of each thread. Without Plan::one_cq each of `cqs` is
+  // a pair: one CQ for sends, one for receives.
+  uint32_t threads = 1, pds = 1, cqs = 1;
+  bool shared_cq = false;  // all threads share the CQs
   // An idle thread sleeps until an event of its first CQ.
   bool armed = false;
   uint32_t log_eq = 8, event_queues = 16;
@@ -381,9 +389,9 @@ struct Plan {
   std::string describe() const;
 
  private:
-  void close_qps();
-  void mend();
-  void regroup();
+  void close_qps();  // adds the closing Send of each QP and side
+  void mend();       // changes or removes operations on loans until the plan can run; sets `after`
+  void regroup();    // after a removal: doorbell groups and signals such that the plan can run
   friend Plan generate(uint64_t, uint32_t, const struct Limits&);
 };
 
