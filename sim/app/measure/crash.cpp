@@ -1,4 +1,5 @@
-// The command crash: runs durable_log once for each case, and reports losses. See crash.hpp.
+// The command crash: runs durable_log for each case, and once more for each smaller number of
+// appends that it tries after a loss. See crash.hpp.
 #include "measure/crash.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ struct Case {
   std::string method, domain;
   uint64_t hold_ns = 0;  // pcie_posted_hold_ns of the server
   Outcome outcome{};
-  uint64_t least = 0;  // the smallest count of appends per QP with a loss
+  uint64_t least = 0;  // of 1, 2, 4, ... appends per QP, the first count with a loss; or `count`
 };
 
 CrashPlan plan_of(const Config& c) {
@@ -105,7 +106,8 @@ std::string reproduce_cut(const RunRequest& request, const nlohmann::ordered_jso
   return reproduce(r);
 }
 
-/// Finds the fewest appends with a loss: tries 1, 2, 4, ... appends per QP.
+/// Tries 1, 2, 4, ... appends per QP, and keeps the first run with a loss. So `least` is less than
+/// twice the smallest count that shows one, if every larger count shows one, too.
 void shrink(Case& one) {
   const uint64_t count = one.request.config.params().count;
   for (uint64_t n = 1; n < count; n *= 2) {
