@@ -2,10 +2,11 @@
 // tandem with a model.
 //
 // Both directions transfer whole items (a TLP, a record), never beats. A backend with beats cuts
-// and joins them. A caller checks `can_...` before each offer. A side that returned false calls
-// `wake()` of the other side when that changes. All calls happen in the simulation's one thread, at
-// the kernel's present time. No call blocks. Architecture 3 and 11. The structs follow the streams
-// of docs/spec/streams.yaml.
+// and joins them. A caller checks `can_...` before each offer. When an env has returned false and
+// can accept again, it calls Device::wake(). When a device has returned false, the platform offers
+// the item again in each device cycle. All calls happen in the simulation's one thread, at the
+// kernel's present time. No call blocks. Architecture 3 and 11. The structs follow the streams of
+// docs/spec/streams.yaml.
 #pragma once
 
 #include <cstdint>

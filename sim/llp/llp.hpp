@@ -39,7 +39,6 @@ class Llp final : private Activity, public LinkEnd {
   bool can_tx();
   void tx(Record&& r);
   void ctl(const spec::LlpCtlReq& req);
-  void device_woke() { wake_at(kernel_now()); }
 
   void reset();   ///< of the device: resets every connection
   void remove();  ///< the device is removed: peers detect this by timeout

@@ -23,13 +23,6 @@ class DevicePort final : public DeviceEnv, public PcieObserver {
   void llp_tx(Record r) override { llp_.tx(std::move(r)); }
   void llp_ctl(const spec::LlpCtlReq& req) override { llp_.ctl(req); }
 
-  /// A device that refused an item may call this when it can accept again. Without a call, the root
-  /// complex and the transport offer the item again in each device cycle.
-  void wake() {
-    root_complex_.device_woke();
-    llp_.device_woke();
-  }
-
   void on_reset(Time) override { llp_.reset(); }  // a reset of the function drops its connections
 
  private:

@@ -106,7 +106,6 @@ class RootComplex final : private Activity {
   bool can_dma_read();
   void dma_read(DmaRead r);
   void mmio_response(uint64_t value);
-  void device_woke() { wake_at(kernel_now()); }
 
   // The host's side; `at` may be later than the kernel's time.
   void mmio_write(Time at, Mmio m) { issue(at, std::move(m), nullptr); }
