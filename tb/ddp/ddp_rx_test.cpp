@@ -81,7 +81,9 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
     const std::vector<size_t> lengths{0,   1,   49,  50,   51,   63,   64,   65,
                                       113, 114, 115, 1460, 4096, 4097, 65521};
     for (size_t n : lengths) {
-      // Opcode 9 stands for any that rdmap refuses; bit 4 is reserved, so it is ignored.
+      // ddp handles every tagged opcode but Read Response as a Write. rdmap refuses the unknown
+      // ones later; opcode 9 stands for these. The QP has started without `persist`: there the
+      // fifth bit of the opcode (0x10) is reserved and ignored.
       for (const auto& [opcode, right] :
            {std::pair{kWrite, spec::kAccessRemoteWrite},
             {kReadResponse, spec::kAccessLocalWrite},
@@ -141,6 +143,7 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
   auto cut = [](Bytes b, size_t n) { return b.resize(n), b; };
   const Bytes write = tagged(kWrite, true, 0x4000, 64, data);
   const Bytes send = untagged(kSend, true, 0, 1, 0, data);
+  // A Write to an STag for which the bench's tpt reports this result.
   auto stag = [&](spec::TptResult r) {
     return tagged(kWrite, true, 0x4000 | static_cast<uint32_t>(r), 64, data);
   };

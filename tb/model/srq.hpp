@@ -43,6 +43,7 @@ class SrqTest : public testing::Test {
   void post(uint16_t tag, uint32_t length = kBuffer) {
     b.b.post_recv(srq, {sge(bm, uint64_t{tag} * kBuffer, length)}, tag);
   }
+  // Byte 0 of a side's memory has TO 0x10000000 (Bench::reg_at).
   Bytes buffer(uint16_t tag, uint32_t n) {
     return b.b.bytes(bm.address - 0x10000000 + uint64_t{tag} * kBuffer, n);
   }
@@ -79,7 +80,7 @@ class SrqTest : public testing::Test {
   void inject(const Bench::Pair& q, const Bytes& ulpdu) { b.b.inject(q.conn_b, fpdu(ulpdu)); }
 
   Bench b;
-  Bench::Pair own;  // without the SRQ
+  Bench::Pair own;  // its QP on side b takes from a receive queue of its own, not from the SRQ
   uint16_t srq;
   Mr am, bm;
   std::vector<Bench::Pair> p;

@@ -1,6 +1,7 @@
-// rdmap's count of placements near 2^31 and 2^32. rdmap counts in 64 bits the placements that a
-// Read's response must wait for. The test sets the counter to values that traffic reaches only
-// after hours; pokes.vlt makes it public in the RTL.
+// Watermarks at large counts. rdmap counts the placements that it has accepted in 64 bits. The
+// response to a Read carries the count as its watermark. The test sets the count to values that
+// traffic reaches only after hours: just below 2^31, just below 2^32, and 5 * 2^32. pokes.vlt makes
+// it public in the RTL.
 #include "VRdmapMin___024root.h"
 #include "VRdmap___024root.h"
 #include "rdmap/rdmap_world.hpp"
@@ -20,7 +21,7 @@ template <class D>
 struct RdmapWrapTest : RdmapWorld<D> {};
 TYPED_TEST_SUITE(RdmapWrapTest, Duts);
 
-TYPED_TEST(RdmapWrapTest, WatermarksGoOnAcross) {
+TYPED_TEST(RdmapWrapTest, WatermarksHave64Bits) {
   each_pace([&](Pace pace) {
     this->start(pace);
     this->run_qp(1, this->params());

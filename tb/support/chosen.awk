@@ -2,10 +2,12 @@
 #
 #   ctest -N -L system | awk -v turn=N -f tb/support/chosen.awk > chosen && ctest -I chosen
 #
-# Tests that differ only in their devices: all with models alone, and every fourth one with RTL, on
-# one kind of RTL. N, from the hash of the commit, chooses the fourth and the kinds: a commit always
-# runs the same tests, and one commit after the other covers the rest. The longest tests are left
-# out (is_long). The second ctest has no -L: with it, -I counts only the tests of that label.
+# It chooses every test whose name has no devices, and every test on models alone. The other tests
+# form groups that differ only in their devices: of every fourth group it chooses one test, on one
+# kind of RTL. The longest tests are left out (is_long).
+# N is the first 24 bits of the commit's hash. It chooses which fourth and which kinds, so a commit
+# always runs the same tests. N is as good as random: many commits together cover all tests.
+# The second ctest has no -L: with it, -I counts only the tests of that label.
 
 # The name without its devices and their build.
 function case_of(name, before) {

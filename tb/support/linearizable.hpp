@@ -52,7 +52,7 @@ struct WordOp {
   uint32_t client = 0;
   Kind kind = Kind::kFetchAdd;
   uint64_t data = 0;  // added, swapped in or written
-  uint64_t mask = 0;  // FetchAdd: last bits of fields; CmpSwap: bits that are swapped
+  uint64_t mask = 0;  // FetchAdd: the top bit of each field is set; CmpSwap: bits that are swapped
   uint64_t compare = 0, compare_mask = 0;
   std::optional<uint64_t> old{};  // the returned value; empty for an Atomic Write
   uint64_t posted = 0, completed = kNever;
@@ -165,7 +165,8 @@ class WordSearch {
 
  private:
   struct State {
-    std::vector<uint16_t> done;  // operations of each client that have taken effect
+    // Operations of each client that have taken effect: at most 65535 of a client on a word.
+    std::vector<uint16_t> done;
     uint64_t value;
     bool operator==(const State&) const = default;
   };
@@ -228,6 +229,8 @@ class WordSearch {
     for (size_t i = first; i < completed; ++i)
       v.report += "    " + to_string(*completions_[i].op) + "\n";
     if (culprit == nullptr) return v;
+    // Posted before the culprit completed, and completed after it. Operations that never complete
+    // are not listed.
     v.report += "  in flight:\n";
     for (size_t i = completed; i < completions_.size(); ++i)
       if (completions_[i].op->posted <= culprit->completed)

@@ -34,7 +34,8 @@ TEST(SweepValues, AreListsAndRanges) {
   EXPECT_EQ(of("3..5"), Values({"3", "4", "5"}));
   EXPECT_EQ(of("0..0"), Values({"0"}));
   EXPECT_EQ(of("0.1..0.4+0.1"), Values({"0.1", "0.2", "0.3", "0.4"}));
-  EXPECT_EQ(of("1..10*1.5"), Values({"1", "2", "3", "5", "8"}));  // 1.5 2.25 3.375 5.06 7.59
+  // Of integers: 1 1.5 2.25 3.375 5.06 7.59 are rounded, and 2 counts once.
+  EXPECT_EQ(of("1..10*1.5"), Values({"1", "2", "3", "5", "8"}));
   EXPECT_EQ(of("1,16..64*2,fetch_add"), Values({"1", "16", "32", "64", "fetch_add"}));
   EXPECT_EQ(of("../image"), Values({"../image"}));
 }
@@ -243,7 +244,8 @@ TEST_F(SweepCommand, ASettingThatAProgramDoesNotUseIsARow) {
   EXPECT_EQ(t.cell(t.rows().at(1), "reason"), "--set size=8: atomic_bw does not use it");
 }
 
-/// Payload that was read waits for ddp in more segments than there are tags.
+/// Segments whose payload has been read have returned their tags, and wait for ddp. With few tags
+/// they are more than the tags: the model's queue of payload needs room for all of them.
 TEST_F(SweepCommand, EveryNumberOfReadTagsRuns) {
   EXPECT_EQ(
       run("sweep write_bw --set size=4096 --set qps=4 --set count=100 --set rd_tags=8..256*2"), 0)
