@@ -49,8 +49,8 @@ Region scattered(uint32_t pbl_base = 0, uint64_t high = 0) {
 template <class D>
 class TptWindow : public HostTest<D> {
  protected:
-  /// All clients look up `stag` at both ends of `r`, the range that it has or had: inside, and up to
-  /// one byte outside. TptWorld checks each result.
+  /// All clients look up `stag` at both ends of `r`, the range that it has or had: inside, and one
+  /// byte outside. TptWorld checks each result.
   static void probe(TptWorld<D>& w, uint32_t stag, const Region& r) {
     ask(w, stag, r);
     w.finish();
