@@ -3,14 +3,20 @@
 //
 //   llp_rx -----------------> [ rx: connection -> QP ] ------> rx_fpdu, [ give ] --> raw_rx
 //   llp_ctl_evt, conn_cmd --> [ ctl: connections ] --------> llp_ctl_req, conn_cmd_rsp, conn_async
-//   qp_ctl_llp -------------->   |         +-> [ event ] --> llp_event (after earlier records)
-//                                v rows
+//   qp_ctl_llp -------------->   |   ^     +-> [ event ] --> llp_event (after earlier records)
+//                          rows, |   | late (a Terminate
+//                          probe v   | without credit)
 //   tx_want ----------------> [ grant: QPs, in order ] ------> tx_grant
 //   llp_credit -------------> [ account: credit ] <-- refund --+
 //   tx_fpdu ----------------> [ tx: QP -> connection ] --------+--> llp_tx, wr_done
-//   raw_tx ---> [ raw ] ------------^
+//   raw_tx -----------------> [ raw ] -- bytes ---^
+//                                +-- check, abort --> ctl
+//                                +-- debit ---------> grant
 //
-// A Terminate without credit for 2^16 to 2^17 cycles is discarded.
+// Streaming bytes are what admin exchanges before RDMA mode. They need credit, as FPDUs do.
+// A Terminate that gets no credit for 2^16 to 2^17 cycles (TermTimeout) is not sent: ctl aborts its
+// connection and reports term_done to qp. Why the range: llp_if_grant checks each QP every 2^16
+// cycles, and the second check that finds the Terminate waiting ends it.
 // Latency: a record 3 cycles, an FPDU 3, wr_done 1 after it, a want to its grant 5 or 6 (minimum
 // build 4 or 5). Throughput: 1 beat per cycle each way; a record, an FPDU and a grant every 2
 // cycles.
@@ -143,7 +149,21 @@ module llp_if #(
     .valid_o(credit_valid), .ready_i(credit_pop), .data_o(credit), .count_o(unused_credits)
   );
 
-  // --- control
+  // --- control. The wires between ctl and the other leaves:
+  //   term        tx: the LLP has accepted the last beat of this QP's Terminate
+  //   late        grant: this QP's Terminate got no credit in time
+  //   check       raw: is connection raw_conn open for streaming bytes? check_ok: it is
+  //   abort       raw: abort raw_conn, whose bytes got no credit; raw_idle: raw has no bytes
+  //   probe       to grant: are probe_length bytes of credit available? A debit without effect,
+  //               which shares debit_ready, debit_done, debit_ok
+  //   give        to give: asked: a conn_give of give_conn has begun; ended: that connection has
+  //               ended. From give: a conn_give of given_conn is outstanding (give_under_way)
+  //   rx_map      to rx: writes the row of connection map_conn: its QP, if it has one
+  //   tx_map      to tx: writes the row of QP cfg_qpn: its connection cfg_conn
+  //   cfg         to grant: sets a QP's row, changes its size, or clears a credit (cfg_kind)
+  //   wants_mark  to grant: remember the wants queued now; wants_past: all of them were checked
+  //   mark        to event: remember the items in flight now; past: all of them have drained;
+  //               tx_past: the FPDUs among them have
   logic                  ctl_event_valid, ctl_event_ready, term_valid, term_ready,
                          late_valid, late_ready;
   iwarp_pkg::llp_event_t ctl_event;
@@ -209,8 +229,16 @@ module llp_if #(
     .event_valid_o(llp_event_valid_o), .event_ready_i(llp_event_ready_i), .event_o(llp_event_o)
   );
 
-  // --- credit. llp_if_ctl requests credit only while llp_if_raw has no bytes, so one response
-  // serves both.
+  // --- credit. llp_if_ctl probes only while llp_if_raw has no bytes, so one response serves probes
+  // and debits.
+  //   phase    toggles each cycle: grant's lookups and llp_if_account's refunds take turns
+  //   hold     rx: the first FPDU of a QP with hold_tx has arrived: it may transmit
+  //   debit    raw: take debit_length bytes of raw_conn's credit; debit_ok: they were available
+  //   look     grant reads the credit of look_conn: do need bytes (fits_need), or size and
+  //            TermCredit (fits_size), fit? size: credit set aside for each FPDU; idle: none is
+  //   take     grant takes take_bytes of that credit; clear: the connection was released
+  //   wait     grant writes whether wait_qpn waits for that credit; wake: it has changed
+  //   refund   tx: an FPDU was sent, which did not need all the credit set aside for it
   logic             phase, hold_valid, hold_ready, debit_valid;
   logic             look, idle, take, take_fpdu, clear, wait_we, waits, wake_valid, wake_ready;
   logic             refund_valid, refund_ready, refund_term;
@@ -285,7 +313,7 @@ module llp_if #(
     .raw_valid_o(raw_rx_valid_o), .raw_ready_i(raw_rx_ready_i), .raw_o(raw_rx_o)
   );
 
-  // --- transmit
+  // --- transmit. go: raw has the credit of its oldest bytes, tx may send them; drop: tx drops them
   logic        go_valid, go_ready, go_drop;
   logic [15:0] go_conn, go_length;
 

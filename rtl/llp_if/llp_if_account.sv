@@ -2,9 +2,10 @@
 // the LLP sends.
 //
 //   llp_credit --> [ limit ]                       available = limit - granted + refunded
-//   llp_if_grant (look, take) --> [ granted, its FPDUs, FPDU size set aside ]
-//   FPDU sent --> [ refunded, its FPDUs ]          credit that it did not need is refunded
+//   llp_if_grant (look, take) --> [ granted, FPDUs granted, size set aside for each ]
+//   FPDU sent --> [ refunded, FPDUs refunded ]     credit that it did not need is refunded
 //   either change --> [ waiting ]? --> wake: the QP to check again
+//   (limit or refund)
 //
 // A lookup (look_i) of llp_if_grant reads a connection's credit; take_i grants bytes of it.
 // Invariants:
@@ -26,7 +27,7 @@ module llp_if_account #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   output logic                   ready_o,
-  input  logic                   phase_i,
+  input  logic                   phase_i,         // toggles each cycle (invariant 1)
   // from the LLP
   input  logic                   credit_valid_i,
   output logic                   credit_ready_o,
@@ -49,13 +50,13 @@ module llp_if_account #(
   output logic [16:0]            size_o,
   output logic                   idle_o,      // no FPDU is set aside
   // from llp_if_grant: in that phase 0
-  input  logic                   take_i,
+  input  logic                   take_i,      // grants take_bytes_i of the credit looked up
   input  logic [31:0]            take_bytes_i,
-  input  logic                   take_fpdu_i,
-  input  logic [16:0]            take_size_i,
+  input  logic                   take_fpdu_i, // they are for an FPDU (else streaming bytes)
+  input  logic [16:0]            take_size_i, // size_o from now on
   input  logic                   clear_i,     // the connection is released
-  input  logic                   wait_we_i,
-  input  logic                   wait_i,
+  input  logic                   wait_we_i,   // writes `waiting` of the connection looked up
+  input  logic                   wait_i,      // wait_qpn_i waits for its credit
   input  logic [QpW-1:0]         wait_qpn_i,
   // to llp_if_grant: check this QP again
   output logic                   wake_valid_o,
@@ -67,7 +68,9 @@ module llp_if_account #(
   logic [4:0]       wakes;
 
   assign ready_o = !clear_busy;
-  assign room    = wakes <= 5'd8;   // at most 7 are in flight
+  // At most one change a cycle is accepted, and it reaches u_wakes' count after 5 cycles: 8 counted
+  // and 5 in flight fit into 16 entries.
+  assign room    = wakes <= 5'd8;
   ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (
     .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
   );
@@ -93,7 +96,7 @@ module llp_if_account #(
   );
 
   // Granted: written only by llp_if_grant, for the connection of its last lookup. given: FPDUs
-  // granted; gone (below): FPDUs refunded.
+  // granted; gone (below): FPDUs refunded; both modulo 2^12. Word: {size 17, given 12, granted 32}.
   logic [31:0] granted;
   logic [11:0] given;
   logic [16:0] size;
@@ -106,7 +109,7 @@ module llp_if_account #(
     .re_i(look_i), .raddr_i(look_conn_i), .rdata_o({size, given, granted})
   );
 
-  // Refunds (back): read in phase 0, written in phase 1.
+  // Refunds (back): read in phase 0, written in phase 1. Word: {gone 12, refunded 32}.
   logic             back, back_q, back_term_q;
   logic [ConnW-1:0] back_conn_q;
   logic [16:0]      back_length_q, back_size;
@@ -146,7 +149,7 @@ module llp_if_account #(
   );
 
   // Each sum is computed separately, so that it is one adder after carry-save ones; only its sign
-  // is used.
+  // is used: no_need, no_size: too little credit.
   logic        no_need, no_size;
   logic [30:0] unused_need, unused_size;
 
@@ -159,7 +162,8 @@ module llp_if_account #(
   assign idle_o      = given == gone;
 
   // The waiting QP: read in phase 1 by refunds (2 cycles after their write), in phase 0 by limits
-  // (3 cycles).
+  // (3 cycles). *_step_q, *_conn_q: the changes on their way to that read (ask_*), and their
+  // connections. asked_q: `waits` is the response.
   logic [2:0]         limit_step_q;
   logic [1:0]         back_step_q;
   logic [3*ConnW-1:0] limit_conn_q;

@@ -1,7 +1,8 @@
 // llp_if_ctl: executes the LLP's events and the requests of admin and qp, one at a time, on the
 // table of connections.
 //
-//   Terminate sent, late --+
+//   Terminate sent, or  ---+
+//     without credit       |
 //   llp_ctl_evt -----------+                                       +--> llp_ctl_req
 //   raw: check, abort -----+--> choose --> read --> decide, write --+--> conn_cmd_rsp, qp_ack_llp,
 //   conn_cmd --------------+                          |                  llp_event, conn_async
@@ -63,7 +64,7 @@ module llp_if_ctl #(
   output logic                     async_valid_o,
   input  logic                     async_ready_i,
   output iwarp_pkg::conn_async_t   async_o,
-  // from llp_if_tx, llp_if_grant: a Terminate was sent, or could not be sent
+  // from llp_if_tx: a Terminate was sent. late, from llp_if_grant: it got no credit in time
   input  logic                     term_valid_i,
   output logic                     term_ready_o,
   input  logic [QpW-1:0]           term_qpn_i,
@@ -72,7 +73,8 @@ module llp_if_ctl #(
   output logic                     late_ready_o,
   input  logic [QpW-1:0]           late_qpn_i,
   input  logic [ConnW-1:0]         late_conn_i,
-  // from and to llp_if_raw
+  // from and to llp_if_raw, about connection raw_conn_i. check: may streaming bytes be sent on it?
+  // abort: abort it. raw_idle_i: llp_if_raw has no bytes
   input  logic                     check_valid_i,
   output logic                     check_done_o,
   output logic                     check_ok_o,
@@ -80,7 +82,7 @@ module llp_if_ctl #(
   output logic                     abort_done_o,
   input  logic [ConnW-1:0]         raw_conn_i,
   input  logic                     raw_idle_i,
-  // to and from llp_if_grant: checks whether credit for streaming bytes is available
+  // to and from llp_if_grant: checks whether credit for streaming bytes is available, takes none
   output logic                     probe_valid_o,
   input  logic                     probe_ready_i,
   output logic [ConnW-1:0]         probe_conn_o,
@@ -88,39 +90,39 @@ module llp_if_ctl #(
   input  logic                     probe_done_i,
   input  logic                     probe_ok_i,
   // to and from llp_if_give
-  output logic                     give_asked_o,
-  output logic                     give_ended_o,
+  output logic                     give_asked_o,      // a conn_give of give_conn_o has begun
+  output logic                     give_ended_o,      // connection give_conn_i has ended
   output logic [15:0]              give_conn_o,
-  input  logic                     give_under_way_i,
+  input  logic                     give_under_way_i,  // a conn_give of give_conn_i is outstanding
   input  logic [15:0]              give_conn_i,
-  // to the tables of llp_if_rx, llp_if_tx
+  // to the tables of llp_if_rx (row of connection rx_map_conn_o) and llp_if_tx (row of cfg_qpn_o)
   output logic                     rx_map_we_o,
   output logic [ConnW-1:0]         rx_map_conn_o,
   output logic                     rx_map_exists_o,
   output logic                     rx_map_has_qp_o,
   output logic [QpW-1:0]           rx_map_qpn_o,
-  output logic                     rx_map_hold_o,
+  output logic                     rx_map_hold_o,     // hold_tx: the first FPDU releases the QP
   output logic                     tx_map_we_o,
-  output logic                     tx_map_running_o,
-  output logic                     tx_map_fin_o,
+  output logic                     tx_map_running_o,  // the QP's FPDUs are sent, else dropped
+  output logic                     tx_map_fin_o,      // the FIN is sent: they are dropped, too
   // to llp_if_grant, llp_if_tx
   output logic                     cfg_valid_o,
   input  logic                     cfg_ready_i,
-  output logic [1:0]               cfg_kind_o,
+  output logic [1:0]               cfg_kind_o,        // 0 a QP's row, 1 its size, 2 clear a credit
   output logic [QpW-1:0]           cfg_qpn_o,
   output logic [ConnW-1:0]         cfg_conn_o,
   output logic                     cfg_running_o,
   output logic                     cfg_hold_o,
   output logic [15:0]              cfg_mulpdu_o,
   output logic [16:0]              cfg_worst_o,
-  output logic                     wants_mark_o,
-  input  logic                     wants_past_i,
+  output logic                     wants_mark_o,      // remember the wants that are queued now
+  input  logic                     wants_past_i,      // all of them were checked
   // to and from llp_if_event
-  output logic                     mark_o,
-  input  logic                     past_i,
-  input  logic                     tx_past_i
+  output logic                     mark_o,            // remember the items that are in flight now
+  input  logic                     past_i,            // all of them have drained
+  input  logic                     tx_past_i          // the FPDUs among them have
 );
-  localparam int unsigned RowW = 104 + QpW;
+  localparam int unsigned RowW = 104 + QpW;   // its fields: llp_if_rule
 
   typedef enum logic [4:0] {
     StIdle,    // chooses
@@ -142,7 +144,8 @@ module llp_if_ctl #(
   } state_e;
 
   // --- choose. is_start: the order of qp is a start. ctl_may, cmd_may, evt_may: the order, the
-  // command, the event may be executed now. connecting_q: a conn_connect waits for `assigned`.
+  // command, the event may be executed now. connecting_q: a conn_connect waits for `assigned`. src:
+  // where the item comes from (SrcTermLeft, SrcTermLate, SrcEvent, ...: RNIC_LLP_IF_SOURCE_E).
   state_e             state_q;
   typedef `RNIC_LLP_IF_SOURCE_E source_e;
   source_e            src_d, src_q;
@@ -210,6 +213,7 @@ module llp_if_ctl #(
                   (src_d != SrcCommand || cmd_i.object[31:16] == '0);
   end
 
+  // give_waits: the event waits for the record of the outstanding conn_give (invariant 6)
   logic give_waits;
   assign give_waits   = src_d == SrcEvent && give_under_way_i && evt_i.connection == give_conn_i;
   assign take         = state_q == StIdle && any && ready_o;
@@ -219,7 +223,8 @@ module llp_if_ctl #(
   assign ctl_ready_o  = take && src_d == SrcOrder;
   assign cmd_ready_o  = take && src_d == SrcCommand;
 
-  // --- tables
+  // --- tables: a row for each connection (row; row_change: llp_if_rule changes it), and each QP's
+  // connection (by_qp; link: it has one)
   logic               by_qp_taken, row_we, row_change;
   logic [ConnW-1:0]   by_qp_conn;
   logic [RowW-1:0]    row, row_d;
@@ -250,7 +255,10 @@ module llp_if_ctl #(
   );
 
   // --- decide. taken_q: an order's QP has a connection. size_wait_q: cycles spent in a state that
-  // waits.
+  // waits, up to 3: StSize waits for the 3 stages of llp_if_size; the others check past_i from the
+  // cycle after their mark. llp_if_rule decides: *_d: a request, response, ack, event or report is
+  // due. start, stop, resize, forget, drain: which of the steps below follow. gives, ends: for
+  // llp_if_give. connect_sent, req_connect_done: a conn_connect begins, ends.
   logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d,
                 start, stop, resize, forget, ok, connect_sent;
   logic         req_q, rsp_q, ack_q, event_q, async_q;
@@ -453,6 +461,8 @@ module llp_if_ctl #(
   assign give_ended_o  = state_q == StDecide && ends && give_conn_i == 16'(conn_q);
   assign give_conn_o   = 16'(conn_q);
 
+  // set_now: llp_if_grant takes the row of a start or stop, and the other tables get theirs.
+  // map_now: the connection's row changes.
   logic set_now, map_now, fin_now;
 
   assign set_now          = state_q == StSet && cfg_ready_i && (start_q || stop_q);

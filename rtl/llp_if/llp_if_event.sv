@@ -22,7 +22,7 @@ module llp_if_event #(
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
-  // from the ports
+  // from the ports: a record has entered, has drained; an FPDU has entered, has drained
   input  logic                  rx_in_i,
   input  logic                  rx_out_i,
   input  logic                  tx_in_i,
@@ -30,9 +30,9 @@ module llp_if_event #(
   input  logic [CountW-1:0]     dones_i,      // wr_done queued, not yet accepted by qp
   input  logic                  done_out_i,   // qp accepts a wr_done
   // from and to llp_if_ctl
-  input  logic                  mark_i,
-  output logic                  past_o,
-  output logic                  tx_past_o,
+  input  logic                  mark_i,       // remember the items that are in flight now
+  output logic                  past_o,       // all of them have drained, with their wr_done
+  output logic                  tx_past_o,    // the FPDUs among them have drained
   input  logic                  event_valid_i,
   output logic                  event_ready_o,
   input  iwarp_pkg::llp_event_t event_i,
@@ -58,7 +58,9 @@ module llp_if_event #(
   assign past_o        = (rx_past_q || !rx_behind) && tx_past_q && dones_left_q == '0;
   assign event_valid_o = front_valid && !front_behind && front_seen_q && front_dones_q == '0;
 
-  // The number of earlier wr_done that qp has not accepted yet.
+  // The number of earlier wr_done that qp has not accepted yet: dones_left_q of those before the
+  // mark, front_dones_q of those before the front event. front_seen_q: counting down for that event
+  // has begun.
   logic [CountW-1:0] dones_now, dones_left_q, front_dones_q;
   logic              front_seen_q;
   assign dones_now = dones_i - CountW'(done_out_i);

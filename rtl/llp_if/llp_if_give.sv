@@ -19,11 +19,11 @@
 module llp_if_give (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // from llp_if_ctl
-  input  logic                   asked_i,
-  input  logic                   ended_i,
+  // from and to llp_if_ctl
+  input  logic                   asked_i,       // the LLP will send a record of conn_i
+  input  logic                   ended_i,       // connection conn_o has ended
   input  logic [15:0]            conn_i,
-  output logic                   under_way_o,
+  output logic                   under_way_o,   // a conn_give of conn_o waits for its record
   output logic [15:0]            conn_o,
   // from llp_if_rx
   input  logic                   hdr_valid_i,
@@ -50,7 +50,8 @@ module llp_if_give (
   } state_e;
 
   state_e                 state_d, state_q;
-  // end_q: report the end once a dropped record has drained
+  // end_q: report the end once a dropped record has drained. answers: the header is that of the
+  // record which the outstanding conn_give waits for. ends: that conn_give ends without a record.
   logic                   under_way_q, end_q, take, answers, ends;
   logic [15:0]            conn_q;
   iwarp_pkg::raw_rx_hdr_t hdr_q;

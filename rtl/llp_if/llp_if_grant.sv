@@ -2,21 +2,28 @@
 //
 //   tx_want --> [ wants ] --+                                       +--> tx_grant
 //   wake, hold, mss ------> + --> [ QP table ] -> [ account ] --> decide --> waits: table flag
-//                           ^--- [ again ] <--- a QP that waits and whose credit changed
+//                           ^--- [ again ] <--- wake, hold or mss of a QP with a want that waits
+//
+// A want that is not granted waits as a flag of its QP's row. It is checked again after a wake (the
+// connection's credit has changed), a hold (the first FPDU has arrived) or a new mss. Each of these
+// puts the QP into queue `again`, and the next operation on that entry is an OpLook, as for a want.
 //
 // Invariants:
 //  1. A segment is granted when an FPDU of the largest size and TermCredit fit (RFC 5044 section 4;
 //     architecture section 5). A Terminate takes only TermCredit.
 //  2. No grant is given before start or after stop, and none for a segment while hold_tx is set.
-//  3. The credit set aside for a QP's segments never shrinks, and grows only while none is
-//     outstanding. So refunds are exact also when the segment size changes.
-//  4. A QP whose Terminate waits is visited every 2^16 cycles; the second visit discards the
-//     Terminate (TermTimeout, up to twice).
+//  3. All FPDUs set aside on a connection have the same size (size_i), which grows only while none
+//     is set aside. So a refund is size_i minus the FPDU's length, also after a new segment size
+//     (of a Terminate: TermCredit minus its length).
+//  4. A QP whose Terminate waits is visited every 2^16 cycles. The first visit marks it (seen), the
+//     second one stops the QP and reports late. So a Terminate waits 2^16 to 2^17 cycles
+//     (TermTimeout).
 //  5. A table row that is written while the next item reads it is forwarded.
 // Steps, in phases 0, 1, 0: read the table; look up the credit in llp_if_account; decide and write.
+// The account serves lookups only in phase 1, because refunds use its read ports in phase 0.
 // Throughput: one item every 2 cycles.
-// Back-pressure: only the check of a want (OpLook) waits for tx_grant. Wants and rechecked QPs stay
-// in their queues, which have room for all QPs.
+// Back-pressure: only the check of a want (OpLook) waits for tx_grant. Wants and QPs to be checked
+// again stay in their queues. Each queue has two places for each QP: its segment and its Terminate.
 // Siblings: llp_if_account, llp_if_ctl. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -27,7 +34,7 @@ module llp_if_grant #(
   input  logic                  clk_i,
   input  logic                  rst_ni,
   output logic                  ready_o,
-  output logic                  phase_o,
+  output logic                  phase_o,          // toggles each cycle (steps, above)
   // from ddp
   input  logic                  want_valid_i,
   output logic                  want_ready_o,
@@ -42,10 +49,10 @@ module llp_if_grant #(
   input  logic [1:0]            cfg_kind_i,       // 0 set, 1 size, 2 clear
   input  logic [QpW-1:0]        cfg_qpn_i,
   input  logic [ConnW-1:0]      cfg_conn_i,
-  input  logic                  cfg_running_i,
-  input  logic                  cfg_hold_i,
+  input  logic                  cfg_running_i,    // the QP may get grants
+  input  logic                  cfg_hold_i,       // hold_tx
   input  logic [15:0]           cfg_mulpdu_i,
-  input  logic [16:0]           cfg_worst_i,
+  input  logic [16:0]           cfg_worst_i,      // bytes of the largest FPDU with this MULPDU
   input  logic                  mark_i,           // records the wants that are queued now ...
   output logic                  past_o,           // ... and reports when all of them were checked
   // from llp_if_rx: the QP's first FPDU has arrived
@@ -60,36 +67,41 @@ module llp_if_grant #(
   input  logic                  debit_probe_i,    // llp_if_ctl only queries: no credit is taken
   output logic                  debit_done_o,
   output logic                  debit_ok_o,
-  // to llp_if_ctl: no credit for a Terminate
+  // to llp_if_ctl: this QP's Terminate got no credit in time (invariant 4)
   output logic                  late_valid_o,
   input  logic                  late_ready_i,
   output logic [QpW-1:0]        late_qpn_o,
   output logic [ConnW-1:0]      late_conn_o,
-  // to and from llp_if_account
+  // to and from llp_if_account: a lookup in phase 1; its response and all writes in the phase 0
+  // after it
   output logic                  look_o,
   output logic [ConnW-1:0]      look_conn_o,
-  output logic [17:0]           need_o,
-  input  logic                  fits_need_i,
-  input  logic                  fits_size_i,
-  input  logic [16:0]           size_i,
-  input  logic                  idle_i,
-  output logic                  take_o,
+  output logic [17:0]           need_o,           // is credit for so many bytes available?
+  input  logic                  fits_need_i,      // it is
+  input  logic                  fits_size_i,      // credit for size_i and TermCredit is available
+  input  logic [16:0]           size_i,           // bytes set aside for each FPDU (invariant 3)
+  input  logic                  idle_i,           // no FPDU is set aside
+  output logic                  take_o,           // takes take_bytes_o of the credit looked up
   output logic [31:0]           take_bytes_o,
-  output logic                  take_fpdu_o,
-  output logic [16:0]           take_size_o,
-  output logic                  clear_o,
-  output logic                  wait_we_o,
-  output logic                  wait_o,
+  output logic                  take_fpdu_o,      // they are for an FPDU (else streaming bytes)
+  output logic [16:0]           take_size_o,      // size_i from now on
+  output logic                  clear_o,          // the connection is released: its credit is 0
+  output logic                  wait_we_o,        // writes the QP that waits for this credit:
+  output logic                  wait_o,           // a want of wait_qpn_o waits
   output logic [QpW-1:0]        wait_qpn_o,
+  // from llp_if_account: the credit that this QP waits for has changed
   input  logic                  wake_valid_i,
   output logic                  wake_ready_o,
   input  logic [QpW-1:0]        wake_qpn_i
 );
   // A QP's row: {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}. hold: of
   // hold_tx, until the first FPDU arrives. wait_seg, wait_term: the want of a segment, of a
-  // Terminate waits. seen: OpTick has seen the Terminate wait. worst: the largest FPDU.
+  // Terminate waits. seen: OpTick has seen the Terminate wait. worst: bytes of the largest FPDU.
+  // Width: 5 flags, 17 bits of worst, 16 of mulpdu.
   localparam int unsigned RowW = 38 + ConnW;
 
+  // Operations: set a QP's row, or its size; clear a connection's credit; end of hold_tx; wake;
+  // debit or probe of streaming bytes; a visit (invariant 4); the check of a want.
   typedef enum logic [3:0] {
     OpNone, OpSet, OpSize, OpClear, OpHold, OpWake, OpDebit, OpProbe, OpTick, OpLook
   } op_e;
@@ -119,7 +131,8 @@ module llp_if_grant #(
     .count_o(unused_again)
   );
 
-  // --- visits each QP once in 2^16 cycles
+  // --- visits each QP once in 2^16 cycles: the upper bits of the clock are the QPN, and a visit is
+  // due when the lower ones are 0
   logic [15:0]    clock_q;
   logic           tick_q, tick_pop;
   logic [QpW-1:0] tick_qpn_q;
@@ -151,6 +164,7 @@ module llp_if_grant #(
   assign ready_o    = !clear_busy;
   assign phase_o    = phase_q;
   assign choose     = !phase_q && !clear_busy;
+  // Of 4 entries. One chosen item may not be counted yet: it is in step 2 in this cycle.
   assign grant_room = grants <= 3'd2;
   assign late_room  = lates <= 3'd2;
 
@@ -199,7 +213,8 @@ module llp_if_grant #(
     end
   end
 
-  // --- step 1: the row; the lookup in llp_if_account. handed: the row is forwarded from step 2.
+  // --- step 1: the row; the lookup in llp_if_account. handed_*: the row is forwarded from step 2
+  // (invariant 5). bytes1, bytes2: the item is about streaming bytes.
   logic             row_we, handed_q, bytes1, bytes2;
   logic [RowW-1:0]  row_ram, row_new, handed_row_q, row1, row2_q, set1_q;
   logic [ConnW-1:0] conn1, conn2_q;
@@ -256,8 +271,8 @@ module llp_if_grant #(
     end
   end
 
-  // --- step 2: decide. grows: the connection has a larger FPDU than the size set aside so far.
-  // aside: the size to set aside now. calls: the QP's waiting want is checked again.
+  // --- step 2: decide. grows: the QP's largest FPDU is larger than the size set aside so far.
+  // aside: the size to set aside now. calls: the QP enters `again`, if a want of it waits.
   logic             active, running, hold, wait_seg, wait_term, seen,
                     seg_d, term_wait_d, seen_d, running_d, hold_d;
   logic             look, grows, enough, granted, calls, debited;
@@ -337,7 +352,8 @@ module llp_if_grant #(
     .count_o(lates)
   );
 
-  // --- reports when all wants that were queued at the mark have been checked
+  // --- reports when all wants that were queued at the mark have been checked. llp_if_ctl waits for
+  // that before it starts a QP: no want of the QP's previous life may be granted in the new one.
   logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q;
   // past_q: latched, since the counts may wrap
   logic        want_behind, again_behind, want_past_q, again_past_q;

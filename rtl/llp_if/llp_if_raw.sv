@@ -2,13 +2,13 @@
 // as FPDUs do.
 //
 //   raw_tx_hdr --> [ FIFO ] --> open? (llp_if_ctl) --> credit? (llp_if_grant) --> go or drop
-//                                  ^---- 256 cycles later <------'                    |
+//                                  ^-- no: 256 cycles later <----'                    |
 //                                                                   llp_if_tx <-------+
 //
 // Invariants:
 //  1. llp_if_ctl admits admin's bytes only with their credit, so they do not wait in llp_if_raw. If
-//     credit is nevertheless missing for 256 tries (about TermTimeout), llp_if_raw aborts the
-//     connection and drops the bytes, since admin waits for them.
+//     credit is nevertheless missing in 256 tries, 256 cycles apart (2^16 cycles, as TermTimeout),
+//     llp_if_raw aborts the connection and drops the bytes, since admin waits for them.
 //  2. idle_o: every packet that admin has sent is sent to the LLP or dropped.
 // Back-pressure: waits for credit (bounded) and for the LLP.
 // Siblings: llp_if_ctl, llp_if_grant, llp_if_tx. Bench: tb/llp_if/llp_if_test.cpp
@@ -24,26 +24,26 @@ module llp_if_raw #(
   output logic                   hdr_ready_o,
   input  iwarp_pkg::raw_tx_hdr_t hdr_i,
   // to and from llp_if_ctl
-  output logic                   check_valid_o,
+  output logic                   check_valid_o,   // may streaming bytes be sent on conn_o?
   input  logic                   check_done_i,
   input  logic                   check_ok_i,
-  output logic                   abort_valid_o,
+  output logic                   abort_valid_o,   // abort connection conn_o
   input  logic                   abort_done_i,
   output logic [ConnW-1:0]       conn_o,
   output logic                   idle_o,
-  // to and from llp_if_grant
+  // to and from llp_if_grant: takes debit_length_o bytes of the credit of conn_o, if available
   output logic                   debit_valid_o,
   input  logic                   debit_ready_i,
   output logic [15:0]            debit_length_o,
   input  logic                   debit_done_i,
   input  logic                   debit_ok_i,
-  // to llp_if_tx
+  // to llp_if_tx: send the oldest packet's bytes, or drop them
   output logic                   go_valid_o,
   input  logic                   go_ready_i,
   output logic                   go_drop_o,
   output logic [15:0]            go_conn_o,
   output logic [15:0]            go_length_o,
-  // from llp_if_tx
+  // from llp_if_tx: a packet's last byte was sent or dropped
   input  logic                   out_i
 );
   typedef enum logic [2:0] {
@@ -56,6 +56,8 @@ module llp_if_raw #(
     StGo      // llp_if_tx accepts the packet
   } state_e;
 
+  // known: the connection's number is in range. inside_q: packets that admin has begun to send, and
+  // that are neither sent to the LLP nor dropped.
   state_e                 state_q;
   logic                   front_valid, drop_q, known;
   logic [7:0]             timer_q, tries_q;

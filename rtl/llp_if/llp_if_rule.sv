@@ -23,8 +23,9 @@
 //  3. conn_give is accepted only for open connections. An outstanding conn_give ends when its
 //     connection ends (llp_if_give).
 //
-// Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss,
-// markers sent, QPN}.
+// Rows: {local port 16, peer port 16, peer address 32, waiting 16, state 4, FIN sent, passive,
+// has QP, mss 16, markers sent, QPN}: 104 bits and the QPN. waiting: streaming bytes that the LLP
+// has received and conn_give has not fetched. passive: the peer has opened the connection.
 // Sibling: llp_if_ctl (its user). Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_words.svh"
 
@@ -65,13 +66,13 @@ module llp_if_rule #(
   output logic                    drain_o,         // half_close: earlier items drain before the FIN
   output logic                    resize_o,        // a QP's segment size (mss) has changed
   output logic                    forget_o,        // released: its credit is cleared
-  output logic                    check_ok_o,
+  output logic                    check_ok_o,      // RawCheck: streaming bytes may be sent
   output logic                    gives_o,         // conn_give is requested from the LLP
   output logic                    ends_o,          // the connection has ended
-  output logic                    exists_o,
-  output logic                    has_qp_o,
-  output logic                    connect_sent_o,
-  output logic                    connect_done_o
+  output logic                    exists_o,        // of the new row: the connection is not free
+  output logic                    has_qp_o,        // of the new row
+  output logic                    connect_sent_o,  // a conn_connect begins: `assigned` follows
+  output logic                    connect_done_o   // `assigned` has come
 );
   typedef `RNIC_LLP_IF_SOURCE_E source_e;
   logic [15:0]    local_port, peer_port, waiting, mss, local_port_d, peer_port_d, waiting_d, mss_d;
@@ -94,7 +95,7 @@ module llp_if_rule #(
   assign ended   = state == iwarp_pkg::ConnClosed || state == iwarp_pkg::ConnReset ||
                    state == iwarp_pkg::ConnFailed;
   assign open    = !free && !ended;
-  // talks: the connection may send
+  // talks: the connection may send. unowned: no QP has taken it. closes: this item sends the FIN.
   assign talks   = !fin &&
                    (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);
   assign unowned = !has_qp;

@@ -30,14 +30,14 @@ module llp_if_rx #(
   input  logic                    beat_valid_i,
   output logic                    beat_ready_o,
   input  iwarp_pkg::beat_t        beat_i,
-  // from llp_if_ctl: a connection's QP and state
+  // from llp_if_ctl: a connection's QP and state. exists: it is not free; hold: of its QP, hold_tx
   input  logic                    map_we_i,
   input  logic [ConnW-1:0]        map_conn_i,
   input  logic                    map_exists_i,
   input  logic                    map_has_qp_i,
   input  logic [QpW-1:0]          map_qpn_i,
   input  logic                    map_hold_i,
-  // to llp_if_grant
+  // to llp_if_grant: this QP's first FPDU has arrived, so it may transmit (invariant 1)
   output logic                    hold_valid_o,
   input  logic                    hold_ready_i,
   output logic [QpW-1:0]          hold_qpn_o,
@@ -65,6 +65,7 @@ module llp_if_rx #(
   } state_e;
   localparam logic [1:0] ToFpdu = 2'd0, ToRaw = 2'd1, ToDrop = 2'd2;
 
+  // to: where the front record goes. released_q: its QP's transmit side has been released for it.
   state_e                 state_q;
   logic                   front_valid, front_pop, clear_busy, exists, has_qp, hold,
                           released_q, hold_take;

@@ -14,6 +14,8 @@ module llp_if_size (
   output logic [15:0] mulpdu_o,
   output logic [16:0] worst_o
 );
+  // pieces: mss + 511, so that its upper bits are ceil(mss / 512). room: MULPDU before its minimum;
+  // negative or below 128: MULPDU is 128.
   logic [16:0] pieces;
   logic [17:0] room;
   logic [15:0] mulpdu_q;

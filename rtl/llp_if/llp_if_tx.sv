@@ -31,7 +31,7 @@ module llp_if_tx #(
   input  logic                    fpdu_valid_i,
   output logic                    fpdu_ready_o,
   input  iwarp_pkg::beat_t        fpdu_i,
-  // from admin, checked by llp_if_raw
+  // from admin, checked by llp_if_raw: go: send or drop the packet whose beats come on raw_*
   input  logic                    raw_go_valid_i,
   output logic                    raw_go_ready_o,
   input  logic                    raw_drop_i,
@@ -40,7 +40,7 @@ module llp_if_tx #(
   input  logic                    raw_valid_i,
   output logic                    raw_ready_o,
   input  iwarp_pkg::beat_t        raw_i,
-  // from llp_if_ctl: a QP's connection
+  // from llp_if_ctl: a QP's connection. running: its FPDUs are sent; fin: the FIN has been sent
   input  logic                    map_we_i,
   input  logic [QpW-1:0]          map_qpn_i,
   input  logic                    map_running_i,
@@ -76,7 +76,7 @@ module llp_if_tx #(
 );
   // A record whose header is done: {raw, drop, fin, done, is_term, slot, QPN, connection}. raw:
   // streaming bytes. drop: its beats are dropped. fin: they are dropped because the FIN was sent.
-  // done: a wr_done is due.
+  // done: a wr_done is due. Width: 5 flags and 8 bits of slot.
   localparam int unsigned OrderW = 13 + QpW + ConnW;
 
   typedef enum logic [1:0] {
