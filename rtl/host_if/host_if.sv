@@ -13,7 +13,9 @@
 //     after a time-out.
 //  2. DMA is enabled while both bus master and dev_ctrl.enable are set. While DMA is disabled,
 //     reads return `unsupported`, and writes are dropped and reported as done.
-// Latency and throughput: see host_if_rd, host_if_wr. A doorbell takes 2 cycles, a register read 6.
+// Latency, from a valid input to a valid output: a doorbell 2 cycles, a register read 5; request to
+// dma_rd_req 4; last beat of dma_rd_rsp to a client's header 7; extent to dma_wr 6. Throughput: a
+// doorbell, a read request, 64 bytes in and 64 bytes out per cycle.
 // Back-pressure:
 //  - mmio_req waits for qp and cq to accept a doorbell. With more than 16 outstanding register
 //    reads it also waits for dma_wr. It waits for no other DMA.
@@ -191,6 +193,9 @@ module host_if (
 
   // MMIO. answer: the data of a register read. row: row of the MSI-X table. accepted, left: writes
   // that entered host_if or were sent in this cycle, one bit for each kind (host_if_order).
+  // pending: vectors with a pending message. dropped: host_if drops a doorbell. dma_error: a read
+  // has failed; cpl_bad: a read timed out, is malformed, or a completion was unexpected
+  // (host_if_tags).
   logic                 mmio_valid, mmio_ready, mmio_room, bar_valid, bar_ready,
                         answer_valid, answer_ready, dropped;
   iwarp_pkg::mmio_req_t mmio;
@@ -259,7 +264,10 @@ module host_if (
     .mmio_rsp_valid_o, .mmio_rsp_ready_i, .mmio_rsp_o
   );
 
-  // Writes. small: writes of cq and MSI-X messages.
+  // Writes. small: writes of cq and MSI-X messages; small_counts: the item is one that cq_wr
+  // brought (else the message of a pending vector). msix_*: the row of the message that is the next
+  // to be sent, msix_drop: it is masked; msix_left: it is sent or dropped; msix_own: it was that of
+  // a pending vector.
   logic              small_valid, small_ready, small_counts, msix_drop, msix_left, msix_own;
   logic [7:0]        msix_vector;
   logic [63:0]       msix_address;

@@ -39,8 +39,9 @@ module host_if_bar (
   // status and counters
   input  logic                       ready_all_i,
   input  logic                       fatal_i,
-  input  logic [2:0]                 dropped_i,      // dropped in this cycle, by host_if, qp, cq
-  input  logic                       dma_error_i,
+  input  logic [2:0]                 dropped_i,      // doorbells dropped in this cycle, by cq, qp,
+                                                     // host_if (bit 0)
+  input  logic                       dma_error_i,    // a read has failed
   input  logic [2:0]                 cpl_bad_i,      // timed out, malformed, unexpected
   output logic [31:0]                cpl_timeout_o,
   input  logic [10*iwarp_pkg::UnitCountWidth-1:0] counts_i,   // host_if in the lowest bits
@@ -60,7 +61,7 @@ module host_if_bar (
   } state_e;
   state_e state_q;
 
-  // The request: its 64-bit word and halves.
+  // The request: its 64-bit word, and which halves of it are written (en).
   logic        bar0, idle, write, read, four, eight, take;
   logic [1:0]  en;
   logic [63:0] wdata;
@@ -102,7 +103,7 @@ module host_if_bar (
     .valid_o(eq_doorbell_valid_o), .ready_i(eq_doorbell_ready_i), .data_o(eq_doorbell_o)
   );
 
-  // Settings.
+  // Settings. at_*: the write in this cycle is for this register; a 2-bit one: for these halves.
   // The admin doorbell: bell_q is offered to admin while bell_valid_q is set. bell_next_q is newer,
   // and waits for bell_q while bell_wait_q is set.
   logic        at_enable, at_cpl, enable_q, bell_wait_q, bell_valid_q, bell_load, bell_write;

@@ -4,6 +4,7 @@
 //   extent --> [ address, rest, side ] --> chunk = min(rest, limit, to the 4 KiB border)
 //                 ^--- address + chunk, rest - chunk ---+
 //
+// The side word goes with each chunk of its extent.
 // Invariants:
 //  1. No chunk crosses a 4 KiB border (NoCross_A).
 //  2. An extent of length 0 gives one chunk of length 0.
@@ -46,7 +47,9 @@ module host_if_cut #(
   assign border  = 13'd4096 - {1'b0, address_q[11:0]};
   assign bound   = border < limit_q ? border : limit_q;
   assign reach   = {1'b0, rest_q} + {6'd0, address_q[11:0]};
-  // last_o is computed in parallel with bound, to keep the path short.
+  // border: bytes to the next 4 KiB border. bound: length of a chunk that is not the last. reach:
+  // end of the rest, counted from the page's start. low, page: the address after this chunk. last_o
+  // is computed in parallel with bound, to keep the path short.
   assign last_o  = reach <= 18'd4096 && rest_q <= {4'd0, limit_q};
   assign low     = {1'b0, address_q[11:0]} + bound;
   assign page    = address_q[63:12] + 52'd1;

@@ -20,8 +20,8 @@
 //     that is done at once.
 //  4. While a chunk waits, a tag that host_if_tags holds is skipped: the tag passes through the
 //     ring without a chunk.
-// Latency: packet to read 3 cycles, end of the last read to whole 4. Throughput: a read per cycle,
-// a packet every 2 cycles.
+// Latency: packet to read 2 cycles (open, cut), end of the last read to whole 3 (done bit, walk,
+// FIFO of verdicts). Throughput: a read per cycle, a packet every 2 cycles.
 // Back-pressure: waits for space in its own ring (freed by its own output), for its own tags (freed
 // by reads that return), and for the extents of an open packet.
 // Benches tb/host_if/host_if_gather_test.cpp, tb/host_if/host_if_test.cpp
@@ -54,7 +54,7 @@ module host_if_gather #(
   output logic [63:0]           req_address_o,
   output logic [12:0]           req_length_o,
   output logic [PosW-1:0]       req_pos_o,
-  // from host_if_reorder: a read has ended
+  // from host_if_reorder: the read of this tag, of any client, has ended
   input  logic                  end_valid_i,
   input  logic [7:0]            end_tag_i,
   input  logic [1:0]            end_status_i,
@@ -70,6 +70,7 @@ module host_if_gather #(
   input  logic                  freed_i,
   input  logic [$clog2(Words):0] freed_words_i
 );
+  // A slot is a tag minus TagBase.
   localparam int unsigned SlotW  = Tags > 1 ? $clog2(Tags) : 1;
   localparam int unsigned CountW = $clog2(Tags + 1);
   localparam int unsigned RingW  = $clog2(Words);
@@ -114,6 +115,8 @@ module host_if_gather #(
   // Cut, and give each chunk a tag and a position. count_q tags are in use, from tail_q on; head_q
   // is the next one to be given. real: PCIe must read the chunk (invariant 3).
   // skip: the tag at head_q is held, and passes without a chunk (invariant 4).
+  // The side word of a chunk: {last extent of its packet, epoch, real, result 3, first extent of
+  // its packet, first word of the packet}.
   localparam int unsigned SideW = 6 + 1 + RingW;
   logic              cut_ready, chunk_valid, chunk_ready, chunk_first, chunk_last, real_in;
   logic [12:0]       chunk_length;
@@ -216,7 +219,8 @@ module host_if_gather #(
     else         walk_valid_q <= walk || (walk_valid_q && !walk_move);
   end
 
-  // The first failure of the packet, in the order of its bytes.
+  // The first failure of the packet, in the order of its bytes: a read's status, or the result of
+  // tpt. sum_*_q: of the chunks walked so far.
   logic verdict_ready, verdict_valid, bad_so_far, length_valid;
   logic [16:0] length;
   logic [1:0]  unused_verdicts;

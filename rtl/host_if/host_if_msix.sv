@@ -1,7 +1,7 @@
 // host_if_msix: the MSI-X table, its pending bits, and the messages.
 //
 //   cq_wr --> FIFO --> unchanged data, or a message: its vector ----+
-//   pending & unmasked & not requested --> first --> its vector ----+--> round robin --> small
+//   pending & unmasked & none in flight -> first --> its vector ----+--> round robin --> small
 //   a message is sent (host_if_wr): unmasked: address and data of its row
 //                                   masked: nothing, pending[v] := 1
 //
@@ -9,14 +9,16 @@
 // Invariants:
 //  1. The row is read when the message is the next item on dma_wr. BAR writes and settings take
 //     effect until then. After that only PCIe delays the message.
-//  2. cq_wr keeps its order, also for masked messages. So sent items can be counted, and a message
-//     stays after the event entry that it announces.
+//  2. cq_wr keeps its order, also for masked messages. So a message stays after the event entry
+//     that it announces. host_if_wr and host_if_order count sent items to see whether the cq_wr
+//     items up to a certain one are sent.
 //  3. The message of a pending vector clears the pending bit only when it is sent. At most one such
-//     message per vector is in flight (asked_q).
+//     message per vector is in flight (asked_q), else one pending bit could cause two messages.
 //  4. The message of an absent vector is dropped.
 //  5. The table is cleared after reset (NumVectors cycles), and masks are set.
 //  6. BAR accesses take effect at once; a row is read in the same cycle.
-// Latency: 3 cycles. Throughput: a write per cycle. Back-pressure: waits only for host_if_wr.
+// Latency: 2 cycles (the FIFO of cq_wr, u_items). Throughput: a write per cycle. Back-pressure:
+// waits only for host_if_wr.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -41,7 +43,8 @@ module host_if_msix (
   input  logic              small_ready_i,
   output iwarp_pkg::cq_wr_t small_o,
   output logic              small_counts_o,     // this write is a cq_wr item
-  // from and to host_if_wr: the message that is the next to be sent
+  // from and to host_if_wr: the message that is the next to be sent; its row, or that it is masked
+  // (drop). left: it is sent or dropped in this cycle
   input  logic [7:0]        leave_vector_i,
   output logic [63:0]       leave_address_o,
   output logic [31:0]       leave_data_o,
@@ -84,7 +87,8 @@ module host_if_msix (
     if (row_exists) rdata_o = {31'd0, mask_q[row], data[row], high[row], low[row]};
   end
 
-  // cq_wr
+  // cq_wr. A message has no address here, since its row is read later (invariant 1); its length is
+  // that of the data: 4 bytes.
   logic              cq_valid, cq_ready;
   iwarp_pkg::cq_wr_t cq, item;
   logic [FifoW-1:0]  unused_cq;
@@ -105,8 +109,10 @@ module host_if_msix (
     end
   end
 
-  // Messages of pending vectors. armed: pending and unmasked, and no message is in flight. ask: the
-  // message of this vector begins; answer: it has been sent, or found masked again.
+  // Messages of pending vectors, one bit for each vector. armed: it is pending and unmasked, and
+  // has no such message in flight. some, onehot, index: the first armed one, whose message enters
+  // u_messages (ask) and is then in flight until it was sent or found masked again (answer).
+  // two_valid: output of the round robin between items of cq_wr and these messages.
   logic              some, message_ready, message_valid, two_valid;
   logic [IndexW-1:0] index;
   logic [N-1:0]      onehot;
@@ -123,7 +129,8 @@ module host_if_msix (
     message.length  = 7'd4;
   end
 
-  // The row of the message that is the next to be sent.
+  // The row of the message that is the next to be sent (leave: its vector). set: it is masked, so
+  // its vector becomes pending. clear: it was the message of a pending vector, and is sent.
   logic [IndexW-1:0] leave;
   logic              exists, masked;
 

@@ -10,7 +10,7 @@
 //  2. A response stays valid once it is valid (free_q).
 //  3. The counts are 32 bits and compared over half their range: while a response waits for PCIe,
 //     fewer than 2^31 writes are sent.
-// Latency: 2 cycles. Throughput: a response every 2 cycles.
+// Latency: 2 cycles (FIFO, free_q). Throughput: a response every 2 cycles.
 // Back-pressure: 16 responses may wait. After that mmio_req stalls until PCIe accepts writes again.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
@@ -32,8 +32,9 @@ module host_if_order (
 );
   localparam int unsigned W = 32, N = 5;
   logic [N*W-1:0] accepted_q, left_q, noted, ahead;
-  // Of the oldest response: noted: writes accepted before it; ahead: sent minus noted, negative
-  // while one of them is not sent.
+  // W: width of a count; N: counts. Of the oldest response: noted: writes accepted before it;
+  // ahead: sent minus noted, negative while one of them is not sent. free_q: none of them is
+  // missing.
   logic           waits, free_q, valid, taken, unused_ahead;
   logic [63:0]    data;
   logic [4:0]     unused_count;

@@ -16,8 +16,9 @@
 //     that fails these checks ends like one that PCIe refuses.
 //  4. A packet with a watermark waits until the placed count has reached it; once reached, it stays
 //     reached.
-// Latency: request to dma_rd_req 5 cycles; last beat of dma_rd_rsp to the header 8, to the first
-// beat 10. Throughput: a read per cycle, 64 bytes per cycle in and out, a payload packet every 2
+// Latency: request to dma_rd_req 4 cycles (FIFO, gather 2, stream_reg). Last beat of dma_rd_rsp to
+// the header 7 (reorder 3, gather 3, header FIFO), to the first beat 9 (reorder 3, gather 3,
+// release 3). Throughput: a read per cycle, 64 bytes per cycle in and out, a payload packet every 2
 // cycles.
 // Back-pressure: waits for the client's own consumer, for returning reads, and for placements
 // (watermark). No cycle of waits exists: writes and dma_rd_rsp do not wait for this leaf.
@@ -78,8 +79,8 @@ module host_if_rd (
   output logic                      dma_error_o,
   output logic [2:0]                cpl_bad_o   // to the counters: timed out, malformed, unexpected
 );
-  // Tags: 64 for qn1. Of the others sq has a quarter, rq an eighth, admin 2, reg 8 and payload the
-  // rest. A build with few tags gives one to each client but payload.
+  // Tags: 64 for qn1. Of the others (OtherTags) sq has a quarter, rq an eighth, admin 2, reg 8 and
+  // payload the rest. A build with few tags gives one to each client but payload.
   localparam int unsigned N            = 6;
   localparam int unsigned Qn1Tags      = rnic_pkg::RdTags >= 128 ? 64 : 1;
   localparam int unsigned OtherTags    = rnic_pkg::RdTags - Qn1Tags;
@@ -166,9 +167,10 @@ module host_if_rd (
                               !(pkt_valid[3] && pkt_ready[3]);
   end
 
-  // The six clients. First: a client's first tag; Base: its first word in the buffer. Tags are in
-  // the order of the clients; in the buffer payload is first. reqs: dma_rd_req (relaxed and
-  // no_alloc are 0) and the position of its bytes in the buffer.
+  // The six clients. A read of the buffer (ReadW): {word, bytes 7, last beat of its packet}. First:
+  // a client's first tag; Base: its first word in the buffer. Tags are in the order of the clients;
+  // in the buffer payload is first. reqs: dma_rd_req (relaxed and no_alloc are 0) and the position
+  // of its bytes in the buffer.
   localparam int unsigned ReqW  = iwarp_pkg::DmaRdReqWidth + PosW;
   localparam int unsigned ReadW = WordW + 7 + 1;
   logic [N-1:0]       req_valid, req_ready, read_valid, read_ready,
@@ -249,7 +251,7 @@ module host_if_rd (
     .data_o({dma_rd_req_o, dma_rd_client_o})
   );
 
-  // The buffer and its read port.
+  // The buffer and its read port. push_*: the read of the last cycle, whose word is in read_data.
   logic             read_any, push_valid_q, push_last_q;
   logic [ReadW-1:0] read;
   logic [2:0]       read_client, push_client_q;

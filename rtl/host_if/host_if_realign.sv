@@ -7,8 +7,8 @@
 //                                                                   |    others held
 //                                       TLP beats <-- [ lane_shift down by shift ]
 //
-// The rest of a word that a chunk did not use is held. The next beat uses it first and, if it needs
-// more, the front of the next word.
+// A word is a beat of a client. The rest of a word that a chunk did not use is held. The next beat
+// uses it first and, if it needs more, the front of the next word.
 // Latency: 2 cycles. Throughput: 1 beat per cycle at any alignment, no gap between chunks or
 // packets.
 // Back-pressure: waits for the beats of the packet that is open.

@@ -6,10 +6,11 @@
 //
 // Invariants:
 //  1. A packet that failed gives its header and one empty beat, and its words are freed at once.
-//  2. A word is requested only when the beat FIFO has room for it (credit_q), so the buffer never
-//     waits (RoomKept_A).
-// Latency: whole to header 1 cycle, to the first beat 3. Throughput: 1 beat per cycle, a packet of
-// one beat every 2 cycles.
+//  2. A word is requested only when the beat FIFO has room for it, so the buffer never waits
+//     (RoomKept_A). credit_q: of its 4 entries, those that are free and not promised to a
+//     requested word.
+// Latency: whole to header 1 cycle, to the first beat 3 (busy_q, buffer, FIFO). Throughput: 1 beat
+// per cycle, a packet of one beat every 2 cycles.
 // Back-pressure: waits only for its own consumer, and for the buffer's read port.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"

@@ -17,8 +17,8 @@
 //     gathering costs no cycle.
 //  4. No beat of a read is written after its end: a late end follows the last beat that
 //     host_if_tags passed.
-// Latency: 4 cycles from a beat to the buffer and to end_*. Throughput: a beat written and a word
-// read per cycle.
+// Latency: 3 cycles from a beat to end_* (in, rotate 2), 4 to its bytes in the buffer. Throughput:
+// a beat written and a word read per cycle.
 // Back-pressure: none; dma_rd_rsp is always accepted.
 // Benches tb/host_if/host_if_reorder_test.cpp, tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"

@@ -4,7 +4,8 @@
 //
 // Order between epochs is not kept: tpt needs only the counts.
 // Latency: 2 cycles. Throughput: 1 report per cycle.
-// Back-pressure: none; a pulse is always accepted (NoOverflow_A).
+// Back-pressure: none; a pulse is always accepted. The counts do not overflow (NoOverflow_A): tpt
+// is always ready, so a report leaves in each cycle.
 // Sibling host_if_done. Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 

@@ -27,7 +27,7 @@
 // Latency: the verdict in the cycle after the beat. Throughput: one beat per cycle. A walk takes
 // Tags cycles, which is the shortest tick.
 // Back-pressure: dma_rd_rsp is always accepted. `late` waits for a cycle in which no other read
-// ends: reads at 100 Gb/s use 6 cycles of 10.
+// ends. One comes: reads at 100 Gb/s use 6 cycles of 10, since 64 bytes per cycle are 165 Gb/s.
 // Bench tb/host_if/host_if_reorder_test.cpp, with host_if_reorder
 `include "rnic_assert.svh"
 
@@ -66,8 +66,8 @@ module host_if_tags #(
   output logic                   timed_out_o      // a read
 );
   localparam int unsigned SlotW = $clog2(Tags);
-  localparam logic [1:0]  OpenAges = 2'd2;   // walks that an open tag survives
-  localparam logic [1:0]  HeldAges = 2'd3;
+  localparam logic [1:0]  OpenAges = 2'd2;   // walks that an open tag survives (check 3)
+  localparam logic [1:0]  HeldAges = 2'd3;   // that a held tag survives (check 4)
 
   // fresh_q: open, and no byte has come: its row is not valid yet. age1_q, age0_q: 2-bit ages
   logic [Tags-1:0] open_q, held_q, fresh_q, age0_q, age1_q;
@@ -154,7 +154,9 @@ module host_if_tags #(
     if (in_valid_q) discard_q <= !valid_o || ends_o;   // the rest of this piece
   end
 
-  // Tick and walk.
+  // Tick and walk. due_q: half a time-out is over. step: the walk visits tag walk_q and goes on.
+  // expires: that tag's read times out; releases: that held tag becomes free. late_q: late_slot_q
+  // has expired, and its end is not reported yet.
   logic             due_q, walking_q, start, step, expires, releases, late_q;
   logic             walk_open, walk_held, is_old;
   logic [31:0]      count_q;

@@ -22,7 +22,8 @@
 //     PCIe, never for ddp, tpt or atomic.
 //  6. A word is one TLP: 8 bytes at an address aligned to 8 (WordAligned_A). host_if reports no
 //     retired extent for it: atomic retires its own extents.
-// Latency: 7 cycles from the later of extent and beat to dma_wr. Throughput: 64 bytes per cycle; a
+// Latency to dma_wr: 6 cycles from the extent (FIFO, cut, FIFO of chunks, realign 2, stream_reg), 4
+// from the beat, 5 from small. Throughput: 64 bytes per cycle; a
 // word per cycle; a packet of cq every 3 cycles, of admin every 4.
 // Back-pressure: waits for PCIe, and for the beats of a place packet whose extents have come.
 // Bench tb/host_if/host_if_test.cpp
@@ -172,7 +173,9 @@ module host_if_wr (
 
   // Pick the next packet; cut its extents.
   //   side: last of the packet, epoch, client of the tap (3 word, 4 place, 5 cq, 6 MSI-X, 7 admin),
-  //         counts as the client's, vector of an MSI-X message
+  //         counts as the client's, vector of an MSI-X message: 1 + 1 + 3 + 1 + 8 bits
+  // pick: {address 64, length 17, side}; chunk: {address, length 13, last of its extent, side,
+  // client}
   localparam int unsigned TagW   = 14;
   localparam int unsigned PickW  = 64 + 17 + TagW;
   localparam int unsigned ChunkW = 64 + 13 + 1 + TagW + 2;
@@ -243,8 +246,9 @@ module host_if_wr (
     .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep), .data_o(tlp_data), .side_o(tlp_side)
   );
 
-  // A message reads its row when it will be valid on dma_wr in the next cycle. A TLP that has begun
-  // is sent whole.
+  // A message reads its row when it will be valid on dma_wr in the next cycle (go: no other TLP is
+  // in u_out). off: the TLP is not sent: DMA is disabled, or the message is masked. A TLP that has
+  // begun is sent whole, so only its first beat decides.
   logic [63:0] tlp_address;
   logic [12:0] tlp_length;
   logic        tlp_pkt, tlp_epoch, out_valid;
@@ -262,6 +266,7 @@ module host_if_wr (
     if (tlp_valid && tlp_ready && go) off_q <= off;
   end
 
+  // {address, length, side without vector 7, client 2, off, keep, last, data}
   localparam int unsigned OutW = 64 + 13 + 7 + 2 + 1 + 7 + 1 + 512;
   logic            out_ready, out_off, out_last, out_ext, out_pkt, out_epoch, out_counts, sent;
   logic [6:0]      out_keep;
