@@ -35,7 +35,7 @@ module cq (
   input  logic cq_doorbell_valid_i,
   output logic cq_doorbell_ready_o,
   input  iwarp_pkg::cq_doorbell_t cq_doorbell_i,
-  input  logic bell_given_i,
+  input  logic bell_given_i,    // host_if has accepted a CQ doorbell, which follows
   input  logic eq_doorbell_valid_i,
   output logic eq_doorbell_ready_o,
   input  iwarp_pkg::eq_doorbell_t eq_doorbell_i,
@@ -54,7 +54,7 @@ module cq (
   input  logic cqe_req_valid_i,
   output logic cqe_req_ready_o,
   input  iwarp_pkg::cqe_req_t cqe_req_i,
-  input  logic cqe_given_i,
+  input  logic cqe_given_i,     // qp has made a completion, which follows
   input  logic qp_async_valid_i,
   output logic qp_async_ready_o,
   input  iwarp_pkg::qp_async_t qp_async_i,
@@ -81,9 +81,10 @@ module cq (
   assign cq_cmd_rsp_o       = write_rsp_valid ? write_rsp : event_rsp;
 
   // --- inputs
-  // A completion carries the number of doorbells counted when it arrives, and waits until as many
-  // are taken. The counts are compared over half their range: fewer than 2^31 doorbells pass while
-  // a completion waits for PCIe.
+  // req_may: the completion at the head of u_req may be written (req_passed_q: its doorbells are
+  // taken). A completion carries the number of doorbells counted when it arrives, and waits until
+  // as many are taken. The counts are compared over half their range: fewer than 2^31 doorbells
+  // pass while a completion waits for PCIe.
   logic req_valid, req_ready, req_may, req_passed_q, bell_missing, all_taken_q;
   logic [31:0] bells_given_q, bells_taken_q, req_bells;
   logic [30:0] unused_bells;
@@ -118,7 +119,8 @@ module cq (
     end
   end
 
-  // --- completions
+  // --- completions. An item of cq_write has an entry, an event, both, or a mark (a command that
+  // only waits for its turn in u_out). The width's 3 bits are has_entry, has_event, has_mark.
   localparam int unsigned EventWidth = 24;   // {op 2, cqn 16, eqn 6}
   localparam int unsigned OutWidth   = 3 + EventWidth + iwarp_pkg::CqWrWidth;
   logic                  out_valid, out_ready, has_entry, has_event, has_mark;

@@ -26,7 +26,7 @@ module cq_event (
   input  logic rst_ni,
   output logic ready_o,
   // from cq_write, in the order of the CQEs: {op 2, cqn 16, eqn 6}; op 0 completion, 1 overrun,
-  // 2 report to eqn, 3 forget
+  // 2 report to EQ eqn from now on (create, modify), 3 forget the CQ's events (destroy)
   input  logic cq_valid_i,
   output logic cq_ready_o,
   input  logic [23:0] cq_i,
@@ -62,8 +62,8 @@ module cq_event (
   localparam int unsigned AddrW    = $clog2(NumBits);
   localparam int unsigned CqW      = $clog2(rnic_pkg::NumCqs);
   localparam int unsigned EqW      = rnic_pkg::NumEqs > 1 ? $clog2(rnic_pkg::NumEqs) : 1;
-  // Kinds of sources; 000 completion, 001 overrun. The list holds the kinds of events without their
-  // middle bit.
+  // Kinds of sources; 000 completion, 001 overrun. The list holds only events. It stores their
+  // kinds without the middle bit: 00 completion, 01 overrun, 10 QP, 11 connection.
   localparam logic [2:0] KindReport = 3'b010, KindForget = 3'b011, KindQp = 3'b100,
                          KindConn = 3'b101;
 
@@ -91,7 +91,8 @@ module cq_event (
     .valid_o(src_valid), .ready_i(take_src), .data_o(src), .index_o()
   );
 
-  // --- list of pending events: {kind 2, object 16}
+  // --- list of pending events: {kind 2, object 16}. Room for every bit at once, and for a head
+  // that goes to the tail in the cycle in which it is popped
   logic        list_in_valid, list_in_ready, list_valid, list_pop;
   logic [17:0] list_in, list;
   stream_fifo #(.Width(18), .Depth(NumBits + 2), .Reserved(1'b1)) u_list (
@@ -179,7 +180,8 @@ module cq_event (
   assign h_used = h_producer_q - h_consumer_q;
   assign h_room = h_valid_q && h_used < h_size;
 
-  // --- control
+  // --- control. emit: the head's EQE is written; rotate: its EQ has no room, so it goes to the
+  // tail
   logic emit, rotate;
   assign emit   = state_q == StTry && h_room;
   assign rotate = state_q == StTry && !h_room;
@@ -283,7 +285,8 @@ module cq_event (
     end
   end
 
-  // --- commands and consumer indices
+  // --- commands and consumer indices. A doorbell's index is accepted (db_fits) only if it lies
+  // between the consumer and the producer index.
   iwarp_pkg::admin_ring_args_t ring_args;
   logic [EqW-1:0]              cmd_eq, db_eq;
   logic                        rsp_valid_q, db_fits;

@@ -76,11 +76,13 @@ module cq_write (
   output logic [15:0] fault_o
 );
   localparam int unsigned AddrW  = $clog2(rnic_pkg::NumCqs);
-  localparam int unsigned EntryW = 9 + 64 + 4 + 16 + 3 * 16;
+  localparam int unsigned EntryW = 9 + 64 + 4 + 16 + 3 * 16;   // of `word`, below
 
   typedef enum logic [2:0] {OpDoorbell, OpCmd, OpCqe, OpDue, OpFault} op_e;
 
-  // A table word.
+  // A table word. armed: the next completion causes an event; with sol_only the next one that
+  // counts. last_sol: index after the last one that counted. The entries' ring has 2^log_size
+  // entries at base; page: the doorbell page that may ring the CQ.
   logic        valid, overrun, armed, sol_only, sol_seen;
   logic        due, listed;       // an event is due; the CQ is in the list of due events
   logic        fault_due, fault_listed;   // the same for cq_fault, whose list is u_lost

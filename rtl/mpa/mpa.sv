@@ -7,8 +7,8 @@
 //                                                |
 //   tx_ulpdu ---------------------------> [ tx_frame ] --> [ tx_marker ] --> [ tx_crc ] --> tx_fpdu
 //
-// Invariant: hdr.length advances the FPDU's stream position; the FPDU's bytes decide everything
-// else.
+// Invariant: the length in the FPDU's header (rx_fpdu_hdr, tx_fpdu_hdr) advances the stream
+// position. Everything else follows from the FPDU's bytes.
 // Latency of receive: 14 cycles from the last beat of an FPDU to that of its ULPDU, 7 of them the
 // CRC (13 where the header FIFO is not a memory: the minimum build). Latency of transmit: 16
 // cycles; transmit stores no packet.
@@ -92,7 +92,9 @@ module mpa (
     .tx_in_i(tx_ulpdu_hdr_valid_i && tx_ulpdu_hdr_ready_o), .tx_out_i(tx_done)
   );
 
-  // Receive.
+  // Receive. raw: an FPDU's beats for the CRC, sum: its CRC. entry: the same beats with their
+  // markers (at, at_word, at_ptr); plain: without markers; cut: without length field, pad and CRC.
+  // info: the packet's QP, whether it uses the CRC, whether it is too short for one.
   logic             rx_req_valid, rx_rsp_valid, rx_rsp_ready, rx_crc, rx_markers;
   logic [QpW-1:0]   rx_req_qpn;
   logic [6:0]       rx_to_marker, rx_advance;
@@ -162,7 +164,9 @@ module mpa (
     .ulpdu_valid_o(rx_ulpdu_valid_o), .ulpdu_ready_i(rx_ulpdu_ready_i), .ulpdu_o(rx_ulpdu_o)
   );
 
-  // Transmit.
+  // Transmit. frame: an FPDU's beats without markers, with zeros in place of the CRC; marked: with
+  // markers. mark: whether the packet gets markers, and the words before the first one. use_crc: it
+  // gets a CRC.
   logic             tx_req_valid, tx_rsp_valid, tx_rsp_ready, tx_crc, tx_markers;
   logic [QpW-1:0]   tx_req_qpn;
   logic [6:0]       tx_to_marker, tx_advance, mark_first;

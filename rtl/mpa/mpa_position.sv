@@ -6,8 +6,9 @@
 // A lookup returns the flags and the words (4 bytes) to the next marker position. The user returns
 // in the same cycle by how many words the stream advances. set starts a QP at position 0.
 // Invariants:
-//  1. An item takes 2 cycles, so there is no hazard.
-//  2. Positions are kept modulo 512 bytes.
+//  1. An item takes 2 cycles (read, write), so no item reads a row that another is about to write.
+//  2. Positions are kept modulo 512 bytes (128 words), the distance of markers. That is enough to
+//     find the next one.
 // Latency: 1 cycle from req to rsp. Throughput: an item every 2 cycles.
 // Back-pressure: waits only for rsp_ready_i.
 // Siblings: mpa_qp, mpa_rx_entry, mpa_tx_frame. Bench: tb/mpa/mpa_test.cpp

@@ -25,7 +25,7 @@ module mpa_rx_entry #(
   input  logic                    fpdu_valid_i,
   output logic                    fpdu_ready_o,
   input  iwarp_pkg::beat_t        fpdu_i,
-  // to and from mpa_position
+  // to and from mpa_position: the QP's flags and words to the next marker; words of this FPDU
   output logic                    req_valid_o,
   output logic [QpW-1:0]          req_qpn_o,
   input  logic                    rsp_valid_i,
@@ -74,6 +74,7 @@ module mpa_rx_entry #(
   assign req_qpn_o   = front.qpn[QpW-1:0];
   assign advance_o   = front.length[8:2];
 
+  // {QPN 16, CRC used, markers used, words to the first marker 7}
   stream_fifo #(.Width(25), .Depth(4)) u_packets (
     .clk_i, .rst_ni,
     .valid_i(rsp_valid_i), .ready_o(rsp_ready_o),
@@ -83,8 +84,8 @@ module mpa_rx_entry #(
     .count_o(unused_packets)
   );
 
-  // Beats: the three consumers accept a beat in the same cycle, so none is ahead by more than its
-  // own registers.
+  // index_q: the beat's number in its packet. Beats: the three consumers accept a beat in the same
+  // cycle, so none is ahead by more than its own registers.
   logic             in_valid, all_ready, reg_ready, first_q, move, at;
   iwarp_pkg::beat_t in;
   logic [9:0]       index_q;
@@ -126,6 +127,7 @@ module mpa_rx_entry #(
     end
   end
 
+  // {at, word 4, pointer 16, beat}
   stream_reg #(.Width(21 + iwarp_pkg::BeatWidth)) u_out (
     .clk_i, .rst_ni,
     .valid_i(move), .ready_o(reg_ready),

@@ -20,9 +20,9 @@ module mpa_rx_marker (
   input  logic             valid_i,
   output logic             ready_o,
   input  iwarp_pkg::beat_t beat_i,
-  input  logic             at_i,
-  input  logic [3:0]       word_i,
-  input  logic [15:0]      ptr_i,
+  input  logic             at_i,     // the beat has a marker,
+  input  logic [3:0]       word_i,   // in this word,
+  input  logic [15:0]      ptr_i,    // which must point so many bytes back, to the length field
   // to mpa_rx_length: dense; keep may be 0 with last
   output logic             valid_o,
   input  logic             ready_i,
@@ -53,6 +53,7 @@ module mpa_rx_marker (
   logic [6:0]   one_keep;
   logic [511:0] one_data;
 
+  // {last, error, wrong, less, keep 7, data 512}
   stream_reg #(.Width(523)) u_one (
     .clk_i, .rst_ni,
     .valid_i, .ready_o, .data_i({beat_i.last, beat_i.error, wrong, at_i, short_keep, shorter}),

@@ -21,8 +21,8 @@ module mpa_rx_store (
   input  logic                     info_valid_i,
   output logic                     info_ready_o,
   input  logic [15:0]              info_qpn_i,
-  input  logic                     info_crc_i,
-  input  logic                     info_short_i,
+  input  logic                     info_crc_i,     // the connection uses the CRC
+  input  logic                     info_short_i,   // the record has no room for a CRC
   // from crc32c
   input  logic                     crc_valid_i,
   output logic                     crc_ready_o,
@@ -44,8 +44,9 @@ module mpa_rx_store (
   localparam logic [31:0] Residue = 32'h4867_4BC7;   // CRC32C of any bytes followed by their CRC
   localparam int unsigned Headers = 16 * rnic_pkg::FifoDepth;   // packets that may wait for ddp
 
-  // Items that wait for their CRC. The FIFOs hold more beats than the latency of crc32c, and an
-  // info for each packet.
+  // Items that wait for their CRC. The FIFOs hold more beats (16) than the latency of crc32c (7
+  // cycles), and an info for each packet in them, since a packet has at least one beat. Widths:
+  // {bad, length 16, beat}; {QPN 16, CRC used, too short}.
   logic             beat_valid, beat_ready, bad, sum_valid, sum_ready, sum,
                     info_valid, use_crc, too_short;
   logic [15:0]      length, qpn;
@@ -89,7 +90,7 @@ module mpa_rx_store (
   assign header.cause = bad_crc ? iwarp_pkg::CauseMpaCrc
                       : bad     ? iwarp_pkg::CauseMpaMarker : iwarp_pkg::CauseNone;
 
-  // Store.
+  // Store: {keep 7, data 512} of each beat.
   logic         out_valid, out_ready, out_last, front_valid, order_ready;
   logic [6:0]   out_keep;
   logic [511:0] out_data;

@@ -36,7 +36,8 @@ module mpa_tx_crc (
   logic [2:0]       unused_words;
   logic             sum_ready;
 
-  // The FIFO and crc32c take a beat in the same cycle.
+  // The FIFO and crc32c take a beat in the same cycle. keep: the bytes that the CRC covers; a last
+  // beat of 4 bytes has none, and the CRC is that of the beats before it.
   assign ready_o = store_ready && sum_in_ready;
   assign keep    = beat_i.last ? beat_i.keep - 7'd4 : beat_i.keep;
 

@@ -69,9 +69,10 @@ module mpa_tx_frame #(
   assign req_valid_o = front_valid;
   assign req_qpn_o   = front.qpn[QpW-1:0];
 
-  // Sizes in words. words: length field and ULPDU rounded up, and the CRC. markers: of invariant 1,
-  // ceil(behind / 127) = floor(x / 127) with x = behind + 126. With x = 128 a + b = 127 a + (a + b)
-  // that is a, plus 0, 1 or 2 for a + b.
+  // Sizes in words. words (P): length field (2 bytes) and ULPDU rounded up (+ 3 bytes, then / 4),
+  // and the CRC (+ 1). to_marker_i: d. markers: of invariant 1, ceil(behind / 127) = floor(x / 127)
+  // with x = behind + 126. With x = 128 a + b = 127 a + (a + b) that is a, plus 0, 1 or 2 for
+  // a + b.
   logic [14:0] words, behind, rounded;
   logic [7:0]  quotient, rest;
   logic [8:0]  both;

@@ -21,8 +21,8 @@ module mpa_tx_marker (
   // from mpa_tx_frame
   input  logic             info_valid_i,
   output logic             info_ready_o,
-  input  logic             info_markers_i,
-  input  logic [6:0]       info_first_i,
+  input  logic             info_markers_i,   // the packet gets markers,
+  input  logic [6:0]       info_first_i,     // the first one after so many words
   input  logic             valid_i,
   output logic             ready_o,
   input  iwarp_pkg::beat_t beat_i,
@@ -36,6 +36,8 @@ module mpa_tx_marker (
   logic [511:0]     held_d, held_q, turned, joined, marked;
   logic [9:0]       index_q;            // beats sent of this packet, modulo 1024
   logic             begun_q;            // at least one beat of this packet was sent
+  // words: of the input beat. have: words held and of the input. total: with the marker. at: this
+  // output beat gets a marker, as word `word`. done: it is the packet's last one.
   logic [4:0]       words;
   logic [5:0]       have, total;
   logic [3:0]       word;
