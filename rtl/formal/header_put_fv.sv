@@ -3,7 +3,7 @@
 // reordered.
 //
 // Each input byte encodes its position: {packet number modulo 2, header?, offset}. The proof
-// follows any one packet. Bounded only, as header_take_fv.
+// follows any one packet. Bounded only: an induction would need the contents of every stage inside.
 // proved by themselves: stream_fifo stream_reg lane_shift
 // proof: assertions=8 bounded=11 induction=0 cover=14
 `include "rnic_assert.svh"

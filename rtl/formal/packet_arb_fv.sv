@@ -1,4 +1,5 @@
-// packet_arb_fv: proof of packet_arb with 3 sources. As stream_arb; and packets are never mixed.
+// packet_arb_fv: proof of packet_arb with 3 sources. One grant, to a source that is valid, with its
+// beat; the grant is kept until accepted; fair; packets are never mixed.
 //
 // Fairness (a waiting source is passed by the open packet and at most N-1 more packets of others)
 // and the open packet are checked in the cell, under FORMAL.

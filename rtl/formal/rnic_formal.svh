@@ -4,6 +4,10 @@
 //   RNIC_ASSUME(cond)                           cond holds outside reset
 //   RNIC_ASSUME_STREAM(valid, ready, payload)   valid and payload are stable until ready
 //   RNIC_COVER(name, cond)                      some run reaches cond (in rnic_assert.svh)
+//
+// (* anyconst *) before a declaration: the solver chooses one value for the whole run. (* anyseq
+// *): a new value in each cycle. A proof that follows "any one" word, slot or packet chooses it in
+// this way, so it holds for all of them. A module's input is free in the same sense as anyseq.
 `ifndef RNIC_FORMAL_SVH
 `define RNIC_FORMAL_SVH
 

@@ -1,8 +1,11 @@
-// stream_fifo_ram_fv: proof of stream_fifo's block memory form, at depths 3 and 4. No word is lost,
-// changed or reordered.
+// stream_fifo_ram_fv: proof of stream_fifo_ram, at depths 3 and 4. No word is lost, changed or
+// reordered.
 //
-// The cell follows one word, under FORMAL: 12 assertions per instance, including those of the
-// memory. The next line is explained in prove.sh.
+// Under FORMAL, stream_fifo_ram follows any one word from its push to its pop, and counts the words
+// ahead of it: those stored at its push, less one at each pop. The word must be at the place that
+// the count gives, and leave when the count is 0. So every word leaves after exactly the words that
+// were pushed before it. 12 assertions per instance: 10 in stream_fifo_ram, 2 in its ram_1r1w.
+// The next line (prove.sh): the number of assertions, and how many cycles deep each proof goes.
 // proof: assertions=24 bounded=16 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"

@@ -1,6 +1,8 @@
 // crc32c: computes the CRC32C (Castagnoli) over the bytes of each packet of a beat stream.
 //
 // In: beats of up to 64 bytes. Out: one 32-bit word per packet.
+// A CRC is linear, so the state after a beat is the old state advanced by the beat's length
+// (adv<n>: by n bytes of zeros) XOR the CRC part of its bytes alone (data64).
 //
 //   data_i --> zero above keep --> [ lane_shift, 2 ] --> data64 --> [ 1 ] --+
 //              (last: bytes to the top lanes)                               |

@@ -15,10 +15,16 @@
 `define RNIC_RDMAP_OP_E \
   enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe}
 
-// rdmap_row and rdmap_core: a QP's row of the table. serving: requests, from the oldest on, that
-// the responder or ddp holds. Indices are slots in the pools; a ring extends from base to last.
-// next: the first request that is not served. received: bytes of the oldest Read. msn: MSN of the
-// next request that this device sends.
+// rdmap_row and rdmap_core: a QP's row of the table. running: the QP is started. closing:
+// half_close was given. held: hold_tx is set and no segment has arrived. listed: the QP is in the
+// work list of the responder. serving: requests, from the oldest on, that the responder or ddp
+// holds. ird, ord: sizes of the QP's rings of IRD and ORD entries; *_count: entries in use. The
+// indices are slots in the pools: a ring extends from *_base to *_last; *_tail: the slot of its
+// next entry; ird_next: the first request that is not served; ord_head: the oldest ORD entry.
+// received: bytes of the oldest Read. msn: MSN of the next request that this device sends.
+//
+// RNIC_RDMAP_ROW_W, and each other RNIC_*_W after a struct, is the width of that struct: the sum of
+// its fields' widths, as a number for ports and memories.
 `define RNIC_RDMAP_ROW_T \
   struct packed { \
     logic        running; \
@@ -44,11 +50,13 @@
   }
 `define RNIC_RDMAP_ROW_W (47 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 64)
 
-// rdmap_rx to rdmap_row: a received segment. bad: a check failed. is_inv: of a
-// Send, with Invalidate. kind: of a request or response
-// (rnic_pkg Kind*). stag, to: where a tagged segment goes, or the sink of the Read that a Terminate
-// names (has_read). stag: the MSN of the request that a Terminate names (has_msn). net: the
-// segment's first 46 bytes, the first one in the top bits; more: the 24 bytes after them.
+// rdmap_rx to rdmap_row: a received segment. bad: a check failed. is_inv: of a Send, with
+// Invalidate. kind: of a request or response (rnic_pkg Kind*: Read, Flush, atomic, Atomic Write).
+// head_fits: the segment has a whole DDP header. code: layer, type and code of a Terminate.
+// payload: bytes after the DDP header. stag, to: where a tagged segment goes, or the sink of the
+// Read that a Terminate names (has_read). stag: the MSN of the request that a Terminate names
+// (has_msn). net: the segment's first 46 bytes, the first one in the top bits; more: the 24 bytes
+// after them.
 `define RNIC_RDMAP_SEGMENT_T \
   struct packed { \
     logic         bad; \
@@ -81,8 +89,9 @@
 // Terminate names a request other than a Read by its MSN (stag). kind, net: as in
 // RNIC_RDMAP_SEGMENT_T. running: the QP is started. held: it must not transmit yet (hold_tx).
 // closed: half_close was given and all responses are sent. closes: this operation makes it so.
-// stops: a start or a stop. head: a request waits to be served. sum: bytes received of the oldest
-// Read, with this segment.
+// stops: a start or a stop. head: a request waits to be served. has_head, of_request, offset: for
+// the Terminate, as in RNIC_RDMAP_JOB_T. stag, to, ulpdu_length: of the segment. sum: bytes
+// received of the oldest Read, with this segment.
 `define RNIC_RDMAP_DEED_T \
   struct packed { \
     logic [2:0]  op; \
@@ -214,12 +223,19 @@
 `define RNIC_TPT_JOB_W (264 + 2 * $clog2(rnic_pkg::NumPbl) + $clog2(rnic_pkg::NumStags))
 
 // qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units,
-// tail, issued, reads, header}
+// tail, issued, reads, header}. barrier: a barrier in place of a WQE. last: the visit's last item.
+// none: no WQE, since it must wait or its units are missing. asks: tpt will respond about its keys.
+// body: beats follow. more: units behind it are announced. status: a failed check. head, tail,
+// issued, reads: the QP's send state before this WQE: index of its first unit, window tail,
+// messages and requests issued. The first 6 bits are the flags, then 8 of status.
 `define RNIC_QP_ITEM_W \
   (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + \
    iwarp_pkg::SqWqeWidth)
 
-// qp_state and qp_decide: a QP's row. st: its state. params: qp_params_t, an SRQ's as well.
+// qp_state and qp_decide: a QP's row. st: its state. cause: why it failed; peer_term: code of the
+// peer's Terminate. asked, half: rdmap, and then the LLP, has half_close. fin: the peer's FIN has
+// arrived. term_wait: the Terminate is not sent yet; term_seen: it was sent before rdmap reported
+// the error. lost: the QP ends with an abort. params: qp_params_t, an SRQ's as well.
 `define RNIC_QP_STATE_T \
   struct packed { \
     logic        exists; \
@@ -238,9 +254,9 @@
 `define RNIC_QP_STATE_W (35 + iwarp_pkg::QpParamsWidth)
 
 // qp_retire and qp_retire_step: a QP's row. sq, rq: indices after the last WQE that has retired.
-// head: the oldest entry of the SQ window. reads: that have completed, modulo 128. own: a WQE of
-// the QP's own has failed; err: another unit has named one. done: entries of the window that have
-// completed.
+// head: the oldest entry of the SQ window. reads: requests that have completed, modulo 128. own: a
+// WQE has failed at issue (own_slot, own_status); err: rdmap has named a failed one. done: entries
+// of the window that have completed.
 `define RNIC_QP_RETIRED_T \
   struct packed { \
     logic [15:0] sq; \
@@ -275,8 +291,8 @@
 `define RNIC_DDP_SLOT_W (1 + 5 + 2 + 32 + 64 + 1 + 4 + 1 + 8 + 1 + 64)
 
 // ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done,
-// slot, offset, fetches, waits, watermark}. fetches: the last segment with payload of a Read
-// Response.
+// slot, offset, fetches, waits, watermark}. done: wr_done is due for its message. fetches: the last
+// segment with payload of a Read Response. waits: it has no payload and waits for its watermark.
 `define RNIC_DDP_ORDER_W (16 + 2 + 3 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 1 + 64)
 
 `endif
