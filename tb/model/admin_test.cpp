@@ -16,6 +16,7 @@ TEST(Registers, Walk) {
   Bench b;
   EXPECT_EQ(b.a.read(spec::kMagicOffset, 4), 0x43494e4dU);  // "MNIC"
   EXPECT_EQ(b.a.read(spec::kVersionOffset, 4), 0x00010000U);
+  // A read of 8 bytes: both registers
   EXPECT_EQ(b.a.read(spec::kMagicOffset, 8), 0x0001000043494e4dU);
   EXPECT_EQ(b.a.read(spec::kCapNumQpsOffset, 4), 1024U);
   EXPECT_EQ(b.a.read(spec::kCapSqWindowOffset, 4), 64U);
@@ -27,6 +28,7 @@ TEST(Registers, Walk) {
   const uint64_t t = b.a.read(spec::kDeviceTimeOffset, 8);
   b.clock.settle(1000);
   EXPECT_GE(b.a.read(spec::kDeviceTimeOffset, 8), t);
+  // Counters of unit 1, admin; those of a unit have 32 bytes.
   EXPECT_GT(b.a.read(spec::kCountItemsOffset + 32, 8), 0U) << "admin has handled items";
 }
 
@@ -79,6 +81,8 @@ TEST(Admin, Statuses) {
     change(a);
     return status(AdminOpcode::kCreateMr, 900, a);
   };
+  // Rights: 0x20 does not exist; 2 is remote write without local write. Two pages hold 8092 bytes
+  // from offset 100 on. 262143 is the last entry of the page list.
   EXPECT_EQ(mr([](auto& a) { a.pd = 5; }), AdminStatus::kNotFound);
   EXPECT_EQ(mr([](auto& a) { a.rights = 0x20; }), AdminStatus::kBadArgument);
   EXPECT_EQ(mr([](auto& a) { a.rights = 2; }), AdminStatus::kBadArgument);
@@ -111,7 +115,7 @@ TEST(Admin, RingThatCannotBeReadIsFatal) {
   for (uint64_t at = 0; at < Side::kMemory; at += 64) b.a.poison[at] = spec::RdStatus::kAborted;
   b.a.write32(spec::kAdminDoorbellOffset, 3);
   b.clock.settle(2000);
-  EXPECT_EQ(b.a.read(spec::kDevStatusOffset, 4) & 2, 2U);
+  EXPECT_EQ(b.a.read(spec::kDevStatusOffset, 4) & 2, 2U);  // fatal
 }
 
 TEST(Streaming, RequestAndReplyThenRdmaMode) {

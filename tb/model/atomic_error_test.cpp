@@ -1,5 +1,11 @@
 // Atomics and Atomic Writes byte for byte, the reasons to refuse them on both sides, and the width
 // of opcodes. requirements.md sections 5.4, 5.5, 5.8, 7 and 12.
+//
+// The test types the segments of the peer (wire.hpp): untagged(control, opcode, QN, MSN, MO) and
+// tagged(control, opcode, STag, TO). Control 0x41 is a whole untagged message, 0xc1 a tagged one.
+// Opcodes: 0x4a Atomic Request, 0x4b Atomic Response, 0x50 Atomic Write Request, 0x51 its Response.
+// expect(segment, layer and type, code, cause): the Terminate. 0x01: RDMAP, remote protection
+// error; 0x02: RDMAP, remote operation error (docs/gen/errors.md).
 #include "bench.hpp"
 #include "wire.hpp"
 

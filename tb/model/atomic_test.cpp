@@ -1,5 +1,9 @@
 // Atomics and Atomic Writes between two devices: their effect on memory, their order after other
 // operations, and their number in flight. RFC 7306 section 5, ambiguities.md part 2.
+//
+// Side b.a posts, side b.b executes: `bm` is the memory of the words, `am` that of the sinks, which
+// receive the old values. put_* writes a WQE into the send queue; ring_sq() announces all of them.
+// hold_writes(true): the host accepts no write, so nothing is stored.
 #include <algorithm>
 #include <numeric>
 
@@ -424,6 +428,7 @@ TEST_F(SlowAtomicTest, BothSidesClose) {
 }
 
 TEST_F(AtomicTest, AreCounted) {
+  // Counters of unit 9, atomic; those of a unit have 32 bytes.
   const auto items = [&](Side& s) { return s.read(spec::kCountItemsOffset + 9 * 32, 8); };
   const uint64_t before = items(b.b), mine = items(b.a);
   put_add(p.a.qpn, 0, 0, 1);

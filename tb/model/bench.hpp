@@ -6,8 +6,10 @@
 //                 {sge(from, 0, 64)});
 //   Cqe e = b.a.wait(p.a.cqn);
 //
-// DMA is instant or takes a random time and order. The link has a window of credit, which is
-// returned when a record is accepted.
+// Side a is the active side of connections. p.a and p.b are the ends of one pair of QPs: their QP
+// and CQ numbers. put_send() writes a WQE into the ring, ring_sq() sends the doorbell, post_send()
+// does both; wait() runs the clock until the CQ has an entry. DMA is instant or takes a random time
+// and order. The link has a window of credit, which is returned when a record is accepted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -131,7 +133,7 @@ struct QpSetup {
   std::optional<uint16_t> srq = {};
 };
 
-/// One end of a connection.
+/// One end of a connection of the link.
 struct LlpEnd {
   struct Item {
     model::LlpRecord record;
@@ -146,6 +148,8 @@ struct LlpEnd {
   Bytes stream;            // received streaming bytes, not given yet
 };
 
+/// A device with its host and its end of the link: memory (bus address = index), registers, the
+/// admin ring and the work queues. Calls are what a driver and a user would do.
 class Side : public model::Surroundings {
  public:
   Side(Clock& clock, const Options& o, std::string name);
@@ -178,7 +182,8 @@ class Side : public model::Surroundings {
   void start();  // registers, one PD, one EQ
 
   // Objects.
-  /// Registers new memory. Rights 7: local write, remote write, remote read (access_flag).
+  /// Registers new memory: the byte at bus address x has TO 0x10000000 + x. Rights 7: local write,
+  /// remote write, remote read (access_flag).
   Mr reg(uint64_t length, uint16_t rights = 7, uint16_t pd = 0);
   /// Registers existing memory, from a page boundary. Byte 0 has TO first_to + at.
   Mr reg_at(uint64_t at, uint64_t length, uint16_t rights, uint16_t pd = 0,

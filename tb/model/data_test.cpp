@@ -42,6 +42,8 @@ class DataTest : public testing::TestWithParam<World> {
  protected:
   Bench b{GetParam().options};
   QpSetup setup() const { return {.crc = GetParam().crc, .markers = GetParam().markers}; }
+  /// Lengths around a beat (64), a page, and a segment: a Send of MULPDU - 18 bytes and a Write of
+  /// MULPDU - 14 fill one segment with their DDP header.
   static std::vector<uint32_t> lengths() {
     const uint32_t mulpdu = model::mulpdu_of(GetParam().options.mss, GetParam().markers);
     return {0,           1,           2,           3,           4,           63,
@@ -157,7 +159,8 @@ TEST_P(DataTest, InlineAndPush) {
   uint32_t k = 0;
   for (const uint32_t n : {0U, 1U, 31U, 32U, 33U, 64U, 88U, 96U, 97U, 224U}) {
     for (const bool pushed : {false, true}) {
-      if (pushed && n > 88) continue;  // its last 8 bytes identify the WQE of the second half
+      // A push has 128 bytes: 32 of header, 88 of data; the last 8 pair its halves.
+      if (pushed && n > 88) continue;
       SCOPED_TRACE(std::to_string(n) + (pushed ? " pushed" : ""));
       Bytes data(n);
       for (auto& x : data) x = static_cast<uint8_t>(++k * 7);
@@ -379,8 +382,8 @@ TEST_F(TimedTest, AWqeLeavesWhenItsStagesArePassed) {
   };
   const Cycle rung = cycles(true, false), pushed = cycles(true, true),
               fetched = cycles(false, false);
-  EXPECT_EQ(rung - pushed, 24U);
-  EXPECT_EQ(fetched - rung, 27U);
+  EXPECT_EQ(rung - pushed, 24U);   // the read of the ring, which a push does without
+  EXPECT_EQ(fetched - rung, 27U);  // 7 for the check; the rest for the read of the payload
 }
 
 // ddp_tx.sv: a segment every 3 cycles, 4 for a later segment of its message. The test uses many

@@ -1,5 +1,12 @@
 // Errors of the contract: the exact bytes of the Terminate for each check, and the reports to both
 // hosts.
+//
+// The test types the segments of the peer (wire.hpp): tagged(control, opcode, STag, TO) and
+// untagged(control, opcode, QN, MSN, MO). Control: 0xc1 a whole tagged message, 0x41 an untagged
+// one; the low two bits are the DDP version, 1. Opcodes: 0x40 Write, 0x41 Read Request, 0x42 Read
+// Response, 0x43 Send. terminate(layer and type, code, header, length): the expected answer, with
+// the DDP header and the length of the ULPDU. A tagged header has 14 bytes, an untagged one 18, so
+// 5 bytes of payload make 19 and 23.
 #include "bench.hpp"
 #include "mpa/crc32c.hpp"
 #include "wire.hpp"

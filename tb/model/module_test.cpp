@@ -69,6 +69,8 @@ struct Wire : sc_core::sc_module, model::LlpTransportIf {
   }
 };
 
+/// Memory of each side: command ring 0x1000, response ring 0x2000, EQ 0x3000, CQ 0x4000, page list
+/// 0x5000, SQ 0x6000, RQ 0x7000; the region's first page is at 0x10000, its second at 0x8000.
 struct Cpu : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Cpu> bar0{"bar0"}, bar2{"bar2"};
   Memory* memory = nullptr;
@@ -178,7 +180,7 @@ TEST(RnicModule, WriteInATlmPlatform) {
                 .rkey = theirs}
         .pack(sq);
     spec::WqeSge{.address = 50, .length = 3000, .lkey = mine}.pack(sq.subspan(32));
-    cpu_a.access(true, true, 0, 8, uint64_t{1} << 32);
+    cpu_a.access(true, true, 0, 8, uint64_t{1} << 32);  // SQ doorbell of QP 0: index 1
     spec::Cqe e;
     for (int i = 0; i < 1000 && e.phase == 0; ++i) {
       sc_core::wait(sc_time(100, sc_core::SC_NS));
@@ -192,7 +194,7 @@ TEST(RnicModule, WriteInATlmPlatform) {
   });
   sc_core::sc_start(sc_time(1, sc_core::SC_MS));
   ASSERT_TRUE(done);
-  EXPECT_EQ(wire_a.records, 3U);
+  EXPECT_EQ(wire_a.records, 3U);  // 3000 bytes in segments of at most MSS 1460
   // TO 4000 is 96 bytes before the end of the first page. The second page is not adjacent.
   for (size_t i = 0; i < 3000; ++i) {
     const size_t at = i < 96 ? 0x10000 + 4000 + i : 0x8000 + i - 96;

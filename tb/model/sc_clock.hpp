@@ -41,6 +41,7 @@ class ScClock final : public Clock {
     const uint64_t at = base::time_of_cycle(next), time = sc_core::sc_time_stamp().value();
     event_.notify(at <= time ? sc_core::SC_ZERO_TIME : sc_core::sc_time::from_value(at - time));
   }
+  /// Lets SystemC run up to its next activity, or to the end of cycle `end`.
   bool advance(Cycle end) override {
     if (end != end_) at((end_ = end) + 1, [] {});  // so that no device runs ahead of main
     const uint64_t time = sc_core::sc_time_stamp().value(), last = base::time_of_cycle(end);

@@ -80,6 +80,7 @@ class SrqDdpTest : public testing::Test,
     }
     takes.push_back(t);
   }
+  /// A segment arrives, as from mpa. If it begins a message, ddp takes the next WQE of wqe().
   /// `refuse`: rdmap refuses the segment.
   void segment(uint16_t qpn, const Bytes& header, uint32_t payload, bool refuse = false) {
     const Bytes all = header + Bytes(payload, 1);
@@ -96,6 +97,7 @@ class SrqDdpTest : public testing::Test,
     places += ddp.rx.take(std::move(u)) ? 1 : 0;
     if (instant) place_all();
   }
+  /// A segment of a Send: n bytes from message offset `mo` on. begin(): the first 10 bytes of one.
   void send(uint16_t qpn, uint32_t mo, uint32_t n, bool last, bool refuse = false,
             uint8_t opcode = 0x43) {
     segment(qpn, untagged(last ? 0x41 : 0x01, opcode, 0, msn[qpn], mo), n, refuse);

@@ -1,4 +1,9 @@
 // Shared receive queues of a device: QPs of side b take their receives from one (decision 16).
+//
+// post(tag): a receive WQE. send(p[i], at, n): the peer of QP i sends n bytes of its memory.
+// expect(p[i], tag, status, n): the completion on that QP's CQ. inject(): a segment of the peer:
+// untagged(control, opcode 0x43 Send, QN, MSN, MO). Control 0x01: more segments of the message
+// follow; 0x41: the last one.
 #include "srq.hpp"
 
 #include <functional>

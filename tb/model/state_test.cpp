@@ -235,7 +235,7 @@ TEST(Malformed, EachEndsItsWqe) {
          w.num_sge = 15;
          w.units = 4;
        })},
-      {"no units", with([](auto& w) { w.disposition = 1; })},
+      {"disposition", with([](auto& w) { w.disposition = 1; })},
       {"inline does not fit", with([](auto& w) {
          w.flags |= kInline;
          w.length = 33;
@@ -347,7 +347,8 @@ TEST_F(StateTest, ConnectionLost) {
   gone(b.b, p.b.qpn, p.conn_b, spec::ConnState::kReset);
 }
 
-// No credit even for the Terminate: it times out, and the connection is aborted.
+// No credit even for the Terminate: it times out after 2^16 cycles (65,536), and the connection is
+// aborted.
 TEST(TermTimeout, AbortsWithoutCredit) {
   Options o;
   o.window = 100;

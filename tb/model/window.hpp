@@ -1,4 +1,6 @@
-// Regions and memory windows of side b, and accesses of its peer, side a.
+// Regions and memory windows of side b, and accesses of its peer, side a. `b` is the bench of two
+// devices: b.a and b.b are its sides. `p` is the present pair of connected QPs: p.a on side a, p.b
+// on side b.
 //
 //   const Region r = region(4);                       // 4 pages, in descending bus addresses
 //   const uint32_t kept = window(1), stag = kept ^ 0x33;
@@ -21,6 +23,7 @@ class WindowTest : public testing::Test {
 
   // Tests write rights as numbers: 0x1 local write, 0x2 remote write, 0x4 remote read, 0x8 remote
   // atomic, 0x10 bind, 0x100 and 0x200 flush (visible, persistent), 0x400 remote invalidate.
+  // kAll: all rights but remote invalidate, which a region with windows cannot have.
   static constexpr uint64_t kTo = 0x7000'0000;  // of a window's first byte
   static constexpr uint16_t kAll = 7 | spec::kAccessRemoteAtomic | spec::kAccessMwBind |
                                    spec::kAccessFlushGlobal | spec::kAccessFlushPersistent;
@@ -77,6 +80,7 @@ class WindowTest : public testing::Test {
     r.stag = create(a);
     return r;
   }
+  /// An unbound window. Type 1: any QP of the PD may use it. Type 2: only the QP that bound it.
   uint32_t window(uint8_t type, uint16_t pd = 0) {
     return create({.pd = pd, .key = 0x5a, .window = type});
   }
@@ -88,6 +92,7 @@ class WindowTest : public testing::Test {
   AdminStatus destroy(uint32_t stag) { return b.b.command(AdminOpcode::kDestroyMr, stag).status; }
   AdminStatus query(uint32_t stag) { return b.b.command(AdminOpcode::kQueryMr, stag).status; }
 
+  /// The operands of a bind to `length` bytes of a region, from byte `offset` on.
   static spec::BindOperands part(const Region& r, uint64_t offset, uint64_t length,
                                  uint16_t rights) {
     return {.address = r.to + offset, .length = length, .lkey = r.stag, .rights = rights};
@@ -104,6 +109,7 @@ class WindowTest : public testing::Test {
     b.b.ring_sq(p.b.qpn);
     return b.b.wait(p.b.cqn);
   }
+  /// Expects the completion of a good bind; 32 is the length of its operands.
   static void good(const spec::Cqe& e) {
     EXPECT_EQ(e.status, WcStatus::kSuccess) << to_string(e.status);
     EXPECT_EQ(e.opcode, WcOpcode::kBindMw);
@@ -182,6 +188,7 @@ class WindowTest : public testing::Test {
     return cause;
   }
 
+  // Byte 0 of a side's memory has TO 0x10000000 (Bench::reg_at).
   static uint64_t bus(const Mr& m) { return m.address - 0x10000000; }
   /// Checks that the last Write of n bytes is placed from byte `offset` of the region on.
   void expect_placed(const Region& r, uint64_t offset, uint32_t n) {

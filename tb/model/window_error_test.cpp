@@ -1,6 +1,13 @@
-// Memory windows that are refused: create_mr, the WQE, and each check of a bind, which then changes
-// nothing. Then tpt without other units: binds between extents in flight, invalidations and
-// destroys.
+// Memory windows that are refused: arguments of create_mr, malformed WQEs, each check of a bind. A
+// refused bind changes nothing. Then tpt without other units: binds between extents in flight,
+// invalidations and destroys.
+//
+// Names of window.hpp: `b` is the bench; side `b.b` has regions and windows, side `b.a` is its
+// peer. `p` is a connected pair of QPs: `p.a` on side a, `p.b` on side b. A type 1 window can be
+// bound again while it is bound; one of type 2 must be invalidated first. The low 8 bits of a
+// window's STag are a key: each bind chooses it anew, so `kept ^ 0x55` names the window `kept`.
+// Rights: 0x1 local write, 0x2 remote write, 0x4 remote read, 0x8 remote atomic, 0x10 bind, 0x100
+// and 0x200 flush to global visibility and to persistence, 0x400 remote invalidate.
 #include <functional>
 
 #include "window.hpp"
@@ -18,6 +25,8 @@ struct RefusedBindTest : WindowTest {
   static auto operand(std::function<void(Operands&)> f) {
     return [f](uint32_t&, Operands& o) { f(o); };
   }
+  /// b refuses this bind: it completes with mw_bind_err, and the Send after it is flushed, since
+  /// the QP fails. A new pair of QPs replaces `p`.
   void expect_refused(uint32_t stag, const Operands& o) {
     put_bind(p.b.qpn, stag, o, 0);
     b.b.post_send(p.b.qpn, wr(WrOpcode::kSend), {});
@@ -26,7 +35,9 @@ struct RefusedBindTest : WindowTest {
     EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kLocalCatastrophic);
     p = b.connect(setup());
   }
-  /// Refusals by the operands and by the region.
+  /// Refusals by the operands and by the region. Each case changes one thing of a good bind: of 100
+  /// bytes from byte 100 on, of a region of 4096 bytes, with rights kRw. `in` takes 8 bytes of
+  /// another region.
   std::vector<Case> cases() {
     EXPECT_EQ(b.b.command(AdminOpcode::kCreatePd, 1).status, AdminStatus::kOk);
     const auto in = [](const Region& r, uint16_t rights = kRw) {
@@ -64,7 +75,7 @@ struct RefusedBindTest : WindowTest {
         {"flush", in(region(1, kAll & ~0x100), 0x100)},
         {"flush to persistence", in(region(1, kAll & ~0x200), 0x200)},
         {"below the region", operand([](auto& o) { o.address -= 101; })},
-        {"beyond the region", operand([](auto& o) { o.length += 3897; })},
+        {"beyond the region", operand([](auto& o) { o.length += 3897; })},  // ends at 4097
         {"far beyond", operand([](auto& o) { o.length = 0xffffffff; })},
         {"wraps", operand([=](Operands& o) { o = part(high, 4095, 2, kRw); })},
     };
@@ -129,20 +140,21 @@ TEST_F(RefusedBindTest, OfAnotherEntry) {
   EXPECT_EQ(destroy(fast), AdminStatus::kOk);
 }
 
-// The least that a region must grant. The bind takes its last byte, also at the end of the TO
-// space.
+// The least rights of a region (first argument) that allow a window with these rights (second
+// argument). Each bind takes the region's last byte. Then a region that ends at TO 2^64, all of it,
+// and a region that only this QP may use.
 TEST_F(RefusedBindTest, TheLeastThatIsEnough) {
   const uint32_t kept = window(1);
   const auto ok = [&](uint16_t of_region, uint16_t rights) {
     good(bind(kept, part(region(1, of_region), 4095, 1, rights)));
   };
-  ok(0x10, 0);
-  ok(0x10, 0x4);  // read: the region need not grant it
-  ok(0x11, 0x2);  // write
-  ok(0x11, 0x8);  // atomic
-  ok(0x110, 0x100);
+  ok(0x10, 0);       // no right: bind alone
+  ok(0x10, 0x4);     // remote read: the region need not grant it
+  ok(0x11, 0x2);     // remote write: local write
+  ok(0x11, 0x8);     // remote atomic: local write
+  ok(0x110, 0x100);  // a flush right: the same right
   ok(0x210, 0x200);
-  ok(0x311, 0x30e);
+  ok(0x311, 0x30e);  // all rights of windows: local write, bind, both flush rights
   const Region high = region(1, kAll, {.base_to = 0 - uint64_t{4096}});
   good(bind(kept, part(high, 4095, 1, kRw)));
   EXPECT_EQ(write(kept, kTo, 1), Cause::kNone);
@@ -185,6 +197,7 @@ TEST_F(WindowTest, MalformedWqe) {
   }
 }
 
+// create_mr of a window uses `pd`, `key` and `window` (1 or 2). All other arguments must be 0.
 TEST_F(WindowTest, CreateChecksItsArguments) {
   const auto status = [&](auto change) {
     spec::AdminMrArgs a{.key = 0x77, .window = 2};
@@ -245,6 +258,12 @@ TEST_F(WindowTest, ARegionIsBoundToOrInvalidated) {
 
 // --- tpt without other units
 
+// The test calls tpt's behaviour as the other units do. command() is admin's. bind() is a WQE of
+// the send queue: it returns kClaimed (bound), kRefused, or kWaits. kWaits: accesses through the
+// window are in flight, or the window was bound and is now closed. The caller repeats such a bind
+// after claimable(). translate() begins an access. Each extent that it returns is in flight until
+// retired().
+
 struct TableOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { answer = rsp; }
   void invalidated(const spec::Invalidated&) override { ++closed; }
@@ -255,6 +274,9 @@ struct TableOut final : model::Tpt::Out {
   int closed = 0, claims = 0;
 };
 
+/// A region in slot 1: 16000 bytes from TO 1000 on, in four pages of 4096 bytes at bus addresses
+/// 0x10000, 0x20000, 0x30000 and 0x40000, from byte 300 of the first on; rights 0x1f: all but flush
+/// and remote invalidate. A window of type 1 in slot 2; bind() binds it to TO 64 on. PD 2, QP 7.
 struct TableTest : testing::Test {
   using Claim = model::Tpt::Claim;
   using Result = spec::TptResult;
@@ -299,7 +321,8 @@ struct TableTest : testing::Test {
   uint32_t region = 0, window = 0;
 };
 
-// TO 8000 is byte 7000 of the region and byte 7300 of its pages: byte 3204 of the second page.
+// TO 8000 is byte 7000 of the region and byte 7300 of its pages: byte 3204 of the second page. The
+// 5000 bytes end 12 bytes into the fourth: 892 + 4096 + 12.
 TEST_F(TableTest, TranslatesThroughThePagesOfItsRegion) {
   EXPECT_EQ(bind(window, {.address = 8000, .length = 5000, .rights = 2}), Claim::kClaimed);
   EXPECT_EQ(access(window, 64, 5000), Result::kOk);

@@ -1,5 +1,11 @@
 // Memory windows: a WQE binds an STag to a range of a region, for the peer. Accesses that a window
 // allows, how it closes, and the commands that it blocks. Refused binds: window_error_test.cpp
+//
+// Names of window.hpp: `b` is the bench; side `b.b` has regions and windows, side `b.a` is its
+// peer. `p` is a connected pair of QPs: `p.a` on side a, `p.b` on side b. write(), read() and so on
+// are accesses of the peer: they return the cause for which b refused them, or kNone. `kept` is the
+// STag that create_mr returned; each bind chooses new low 8 bits (`kept ^ 0x0f`), and only the
+// latest ones are valid.
 #include "window.hpp"
 
 #include <functional>
@@ -7,7 +13,8 @@
 namespace rnic::tb {
 namespace {
 
-// 200 bytes on two pages of a region whose first byte is byte 100 of a page.
+// 200 bytes on two pages of a region whose first byte is byte 100 of a page: bytes 3900 to 4099 of
+// the region lie at 4000 to 4199 of its pages. Rights 6: remote write and remote read.
 TEST_F(WindowTest, GrantsItsRangeAndNoMore) {
   const Region r = region(3, kAll, {.base_to = 0x5000'0010, .first_offset = 100});
   for (const uint8_t type : std::array<uint8_t, 2>{1, 2}) {
@@ -52,7 +59,8 @@ TEST_F(WindowTest, GrantsItsRangeAndNoMore) {
   EXPECT_EQ(b.b.device().waiting_for(), "");
 }
 
-// Each right of a window allows its own operations of the peer.
+// Each right of a window allows its own operations of the peer. flush() takes the disposition: 1
+// global visibility, 2 persistence.
 TEST_F(WindowTest, GrantsItsRightsAndNoMore) {
   const Region r = region(1);
   using Access = std::function<Cause(uint32_t stag)>;
