@@ -42,10 +42,11 @@ class Host {
  public:
   Host(D& dut, TptWorld<D>& world) : d_(dut), w_(world) {}
 
-  std::map<uint64_t, std::vector<uint64_t>> lists;  // by address
+  std::map<uint64_t, std::vector<uint64_t>> lists;  // by address: the pages of a page list
   std::map<uint64_t, spec::RdStatus> fails;         // failing reads, by address
   bool answers = true;                              // step() responds to reads of lists
 
+  /// create_mr of a slot for fast registrations.
   Kept keep(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key = 0x11, uint16_t pd = 7) {
     const uint32_t stag = w_.next_stag(slot, key);
     const auto rsp = command(slot, room, pbl, key, pd);
@@ -66,7 +67,8 @@ class Host {
     d_.tpt_cmd.put(cmd);
     return d_.tpt_cmd_rsp.take();
   }
-  /// A region with this number of random pages.
+  /// A region of k with this number of random pages of 2^log_page bytes. It begins and ends
+  /// anywhere in its first and last page.
   static Region region(const Kept& k, unsigned pages, unsigned log_page, base::Rng& rng,
                        uint16_t rights = kAll) {
     Region r{.pd = k.pd, .rights = rights, .base = rng.next() >> 1, .log_page = log_page};

@@ -88,6 +88,7 @@ TYPED_TEST(TptRegister, IsUsedInvalidatedAndRegisteredAgain) {
   });
 }
 
+// A read of a list has at most 4096 bytes: 512 entries of 8 bytes.
 TYPED_TEST(TptRegister, LongListsAreReadInPieces) {
   this->worlds([&](auto& w, auto& h) {
     Kept k = h.keep(1, 10, 0);
@@ -101,6 +102,8 @@ TYPED_TEST(TptRegister, LongListsAreReadInPieces) {
   });
 }
 
+// Each case spoils one thing of a good registration: 8 pages of 2^14 bytes, in a slot with room for
+// 2^3 pages.
 TYPED_TEST(TptRegister, RefusedOnesChangeNothing) {
   this->worlds([&](auto& w, auto& h) {
     Kept k = h.keep(2, 3, 8);
@@ -152,6 +155,8 @@ TYPED_TEST(TptRegister, RefusedOnesChangeNothing) {
   });
 }
 
+// A page address that is not aligned to its 8 KiB, at the ends of beats (8 entries), reads (512
+// entries) and the list. Then a read of the list that fails, the first or the second one.
 TYPED_TEST(TptRegister, ABadListLeavesTheEntryFree) {
   this->worlds([&](auto& w, auto& h) {
     Kept k = h.keep(2, 10, 0);

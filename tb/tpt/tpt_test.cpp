@@ -1,5 +1,14 @@
 // tpt: STags, checks and their order, extents, groups, stalled clients that block no other,
 // destroy_mr against lookups and extents in flight. Reference: tpt_world.hpp.
+//
+// tpt has five clients. Their requests come as groups of pieces, each an STag, a TO and a length:
+//   wqe, resp   only checked: one response per group
+//   rx          received segment, up to 3 pieces: one response; if it is ok, extents of all pieces
+//   tx          segment to be sent, up to 14 pieces: extents; the first failed piece ends the group
+//   qn1         the word of an atomic: one piece, one extent
+// An extent is one run of bus addresses within a page. It is in flight until the test retires it:
+// rd_retired (tx), wr_retired or rx_dropped (rx), qn1_retired. destroy_mr closes its region at
+// once, and returns in_progress until lookups and extents that saw the region open are done.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -188,7 +197,7 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
         {at(mid, kTop, 2), wrap},
         {at(mid, m.base + (uint64_t{1} << 49), 1), bounds},
         {at(mid, m.base + (uint64_t{1} << 63), 1), bounds},
-        // each right present, and each missing
+        // each right present, and each missing: 1 local write, 2 remote write, 4 remote read
         {at(mid, m.base, 8, 7, 1), ok},
         {at(mid, m.base, 8, 7, 4), ok},
         {at(mid, m.base, 8, 7, 5), ok},
@@ -276,7 +285,7 @@ TYPED_TEST(TptTest, BoundStagsAndInvalidations) {
                                .invalidate = 1};
             w.ask_rx({inv});
             w.ask_rx({inv, w.region(shared).item(shared, 0, 5000)});
-            w.ask_rx({inv, w.region(shared).item(shared, 0, 9, 0x10)});
+            w.ask_rx({inv, w.region(shared).item(shared, 0, 9, 0x10)});  // lacks right 0x10
             const auto want = named != stag || stag == shared               ? TptResult::kStag
                               : pd != 7 || qpn != (stag == zero ? 0 : last) ? TptResult::kAssoc
                               : stag == without                             ? TptResult::kRights
@@ -295,7 +304,7 @@ TYPED_TEST(TptTest, BoundStagsAndInvalidations) {
 TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
-    // Extents of: 0 tx, 1 rx that are written, 2 rx that are dropped, 3 qn1.
+    // kind: extents of 0 tx, 1 rx that are written, 2 rx that are dropped, 3 qn1.
     for (int kind = 0; kind < 4; kind++) {
       const uint32_t a = w.create(1, this->plain());
       const uint32_t b = w.create(2, this->plain(32));
@@ -386,6 +395,7 @@ TYPED_TEST(TptTest, InvalidationsOfBothSides) {
 TYPED_TEST(TptTest, OwnInvalidationsLeaveRoomForThePeers) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
+    // ddp holds at most 2 fifo_depth of the peer's; fifo_depth is 2 or 8 (sizes.yaml).
     const unsigned of_peer = 2 * (TypeParam::kMinimum ? 2 : 8), own = 3 * of_peer;
     const uint32_t a = w.create(1, this->plain());
     w.ask_tx({w.region(a).item(a, 0, 5000)});
@@ -1215,7 +1225,7 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
         d.rx_extent.items().clear();
         return to - from;
       };
-  // model/tpt/tpt_timing.hpp: to the close, from close to close, from the last retirement.
+  // From the first of n invalidations of an STag to the last report.
   const auto invalidated_after = [&](uint32_t named, unsigned n) {
     d.cycles(50);
     for (unsigned i = 0; i < n; i++) d.invalidate.put({named});
@@ -1227,9 +1237,12 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
     (void)d.invalidated.take_all();
     return to - from;
   };
+  // 8 cycles to the verdict of the lookup, then: turn of the epoch, ripe, reported (TptTiming). The
+  // turn is one cycle earlier for an STag of no entry, which needs no close.
   EXPECT_EQ(invalidated_after(stag ^ 0x100, 1), 10U);
-  EXPECT_EQ(invalidated_after(stag ^ 0x100, 9), 10U + 8 * 8);
+  EXPECT_EQ(invalidated_after(stag ^ 0x100, 9), 10U + 8 * 8);  // 8 more, each 8 cycles later
   EXPECT_EQ(invalidated_after(w.create(2, this->plain()), 1), 11U);
+  // 7: TptTiming::check. 10: the lookup's result after 6, its first extent 4 later (tpt_walk).
   EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);

@@ -1,6 +1,21 @@
 // tpt_update as a single leaf: regions are opened and closed while lookups and extents take any
 // time. The bench plays the rest of tpt. It reads the table as tpt_entry does. It delays a lookup
 // at random before the walk, and an extent before it is retired. Every stream stalls at random.
+//
+// An access of a segment, as tpt_update sees it. The signals after reading_i carry the epoch
+// (epoch_o) of its cycle, so that tpt_update can count what is in flight in each epoch:
+//
+//   reading_i   the lookup reads its entry of the table
+//   look_i      one cycle later: it has read it. Now it is a job, whatever the result.
+//   issued_i    the walk issues an extent of the job, at most one per cycle of all jobs
+//   ended_i     the job is over: with its last extent, or without any if it is dropped
+//   retired_i   an extent is used; this ends the access
+//
+// An own lookup of tpt_update, for destroy_mr, query_mr and invalidations, at any time:
+//
+//   find_valid_o, find_o     the STag; the bench accepts it when find_ready_i is 1
+//   found_valid_i, found_*   later: the slot and the entry that it holds
+//   we_o, waddr_o, wdata_o   tpt_update writes an entry: new, closed, or freed (all bits 0)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -199,7 +214,11 @@ class Around final : public Port {
     const unsigned kTop = entry_bits() - 1;
     return (e[kTop / 32] >> (kTop % 32) & 1) != 0;
   }
-  static unsigned entry_bits() {  // RNIC_TPT_ENTRY_W
+  /// Bits of an entry (RNIC_TPT_ENTRY_W), from the top: valid and bound, QPN, STag, PD, rights,
+  /// base TO, low half of the end with its carry, high half of the length, log2 of the page size,
+  /// origin (page-list entry and 21 bits of the largest page), fast, window and room (1 + 1 + 5),
+  /// first page-list entry.
+  static unsigned entry_bits() {
     const auto pbl = static_cast<unsigned>(std::bit_width(D::sizes().num_pbl - 1));
     const auto qp = static_cast<unsigned>(std::bit_width(D::sizes().num_qps - 1));
     return 2 + qp + 32 + 16 + 16 + 64 + 33 + 17 + 5 + (pbl + 21) + 7 + pbl;
@@ -315,11 +334,14 @@ TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   EXPECT_GT(freed_at_once, 100U);
   EXPECT_GT(around.frees, 200U);
   EXPECT_GT(around.invalidated, 100U);
+  // From found to the response: the states StClose and StAnswer.
   EXPECT_LE(around.answer_after, 2U) << "the answer waits for traffic";
 }
 
-/// The epoch advances exactly one cycle before region 2 closes, while lookups read it. They carry
-/// the previous epoch. The next advance must wait for them, although no counter includes them yet.
+/// An epoch advance falls in a random one of the cycles around the close of region 2, while lookups
+/// read that region. So in some of the 1500 rounds the advance is one cycle before the close. Then
+/// lookups that saw the region open carry the previous epoch. The next advance must wait for them,
+/// although no counter includes them yet.
 TYPED_TEST(TptUpdateTest, AnEpochAdvanceMeetsAClose) {
   TypeParam dut;
   Around<TypeParam> around(dut);
@@ -352,7 +374,7 @@ TYPED_TEST(TptUpdateTest, AnEpochAdvanceMeetsAClose) {
       around.slot_of[stags[n]] = n;
     }
     // Regions 0 and 1 close one epoch apart. The next advance waits for everything in flight of
-    // region 0.
+    // region 0, so its release below sets the time of the advance.
     look_up(0, 100, 1);
     dut.cycles(4);
     EXPECT_EQ(order(AdminOpcode::kDestroyMr, stags[0]).status, AdminStatus::kInProgress);
@@ -367,6 +389,8 @@ TYPED_TEST(TptUpdateTest, AnEpochAdvanceMeetsAClose) {
       if (i == advances_at) around.release(0);
       look_up(2, 30, 1);
     }
+    // Repeats the destroy while lookups and extents of region 2 are held. If there are any, it must
+    // stay in progress: Around checks that no slot is freed while in use.
     auto status = dut.rsp.take().status;
     for (unsigned i = 0; i < 4 && status != AdminStatus::kOk; i++) {
       waited += around.any_open(2);
@@ -381,7 +405,7 @@ TYPED_TEST(TptUpdateTest, AnEpochAdvanceMeetsAClose) {
         if (order(AdminOpcode::kDestroyMr, stags[n]).status == AdminStatus::kOk) break;
     }
   }
-  EXPECT_GT(waited, 1000U);
+  EXPECT_GT(waited, 1000U);  // destroys with accesses of region 2 in flight: at most 4 per round
 }
 
 }  // namespace

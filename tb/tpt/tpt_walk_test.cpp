@@ -1,5 +1,13 @@
-// tpt_walk: each piece of a segment becomes the bus extents of its pages, in order. A failed group
-// has no extents, and neither has a piece after a failure.
+// tpt_walk: each piece of a segment becomes the bus extents of its pages, in order.
+//
+// The leaf has two variants. Gated (receive): a group waits for the gate, which says whether all of
+// it is good (go_valid_i, go_ok_i); a failed group has no extents. Not gated (transmit): a failed
+// piece gives one extent of length 0 with its result, and later pieces of the group have none.
+//
+// One piece is one job. ask_i: its lookup begins; the leaf allows it (room_o) when its queue has
+// an entry for it. valid_i: the lookup returns page, offset and length. pbl_*: the leaf reads an
+// entry of the page list for each page. extent_o: it has issued an extent, which out_o carries
+// later. walked_o or dropped_o: the job is over.
 //
 // The reference cuts each piece at the ends of its pages with 64-bit numbers. The test plays the
 // lookup pipeline (responses in order, after any time), the gate, the page list and its other
@@ -24,7 +32,8 @@ struct Build {
   static constexpr unsigned kPbl = Pbl;  // entries of the page list: sizes.yaml
 };
 
-constexpr unsigned kDepth = 8, kOut = 4, kBig = 0x1ffff;  // jobs, extents; the longest piece
+// Entries of the job queue and of the output; the longest piece (length_i has 17 bits).
+constexpr unsigned kDepth = 8, kOut = 4, kBig = 0x1ffff;
 
 template <class B>
 class TptWalkTest : public testing::Test {
@@ -42,7 +51,7 @@ class TptWalkTest : public testing::Test {
     uint64_t group = 0;
     uint64_t due = 0;
   };
-  /// The gate's answer for a group, and when it comes.
+  /// The gate's response for a group, and when it comes.
   struct Go {
     bool ok;
     uint64_t due;
@@ -143,8 +152,9 @@ class TptWalkTest : public testing::Test {
   void place(Job& j) {
     const uint32_t size = 1U << j.log;
     const uint32_t pages = (j.offset + j.length - 1) / size + 1;
-    // The position cycles through the list. In a large list it jumps between both ends: the jobs in
-    // flight have at most 891 entries.
+    // The position cycles through the list. In a large list it jumps between both ends. Entries of
+    // jobs that are not walked must not be overwritten. There are at most 27 such jobs: 4 + 14 not
+    // requested, 8 in the queue, one that is being walked. Each has at most 33 pages: 891 entries.
     if (next_page + pages > B::kPbl) next_page = 0;
     if (next_page > 1000 && next_page < B::kPbl - 1000) next_page = B::kPbl - 1000;
     if (next_page + 66 > B::kPbl && rng.percent(50)) next_page = B::kPbl - pages;
@@ -406,7 +416,8 @@ TYPED_TEST(TptWalkTest, AnExtentACycle) {
   this->dut.run_until([&] { return this->issued != 0; });
   const uint64_t from = this->dut.now();
   this->finish();
-  // A group's response may come later than its pieces; the test delays half of them.
+  // One cycle per extent, and 20 + 6 for the ends of the interval. Gated: the gate's response may
+  // come later than the pieces; the test delays half of the 100 responses by up to 19 cycles.
   EXPECT_LE(this->dut.now() - from, this->want.size() + 20 + (TypeParam::kGated ? 1500 : 6));
 }
 

@@ -1,6 +1,13 @@
 // Memory windows: bound to a range of a region, used, re-bound, invalidated, destroyed, refused.
 // RTL and model of tpt, default and minimum build. All of these at the same time:
 // tpt_crowd_test.cpp
+//
+// `w` is the world (tpt_world.hpp): regions, and the expected result of each lookup. `h` is the
+// host (tpt_host.hpp): it sends WQEs of a send queue, and awaits their reports. bind(window, key,
+// operands, base): the window gets the STag with this key (its low 8 bits), and its first byte gets
+// TO `base`. That byte is the one at TO operands.address of the region operands.lkey. Type 1: any
+// QP of the PD uses it, and it may be re-bound while open. Type 2: only the QP that bound it uses
+// it, the peer may invalidate it, and it is bound only while closed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,7 +106,8 @@ TYPED_TEST(TptWindow, GrantsItsRangeAndNoMore) {
     const uint32_t region = w.create(1, scattered());
     Window one = h.window(2, 1), two = h.window(3, 2);
     w.query(one.stag);
-    // From byte 0x80 of page 2 on. The TOs of a window are independent of those of the region.
+    // From byte 0x80 of page 2 (counted from 0) on: 0x11f80 - 0x10000 + 0x100 = 0x2080. The TOs of
+    // a window are independent of those of the region.
     const BindOperands o{.address = 0x11f80, .length = 0x2000, .lkey = region, .rights = kPeer};
     constexpr uint64_t kBase = 0x70000ff0;
     EXPECT_EQ(h.bind(one, 0x31, o, kBase), kBound);

@@ -1,5 +1,6 @@
 // The world of tpt: regions as the theory page defines them, in plain arithmetic, and the expected
-// result of each lookup.
+// result of each lookup. A lookup is a group of pieces: of tx or rx (a segment), wqe or resp (only
+// checked), qn1 (the word of an atomic). Extents that tpt returns are in flight until retire().
 //
 //   TptWorld<D> w(dut, key, rng);   w.create(slot, {...});
 //   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});  w.ask_qn1(item);
@@ -52,6 +53,8 @@ inline uint32_t turned_back(uint32_t value, uint64_t key) {
   return l << 12 | r;
 }
 
+/// `base`: TO of its first byte, which is byte `first` of its first page. `bound`: only QP `qpn`
+/// may use it. Rights 7: local write, remote write, remote read.
 struct Region {
   uint16_t pd = 7;
   uint8_t key = 0;
@@ -240,6 +243,7 @@ class TptWorld {
     }
   }
 
+  // ask_*: sends a group, and notes what must come; finish() compares.
   void ask_wqe(Group g) {
     wqe_.push_back({first_failure(g, true)});
     put(dut_.wqe_check, std::move(g));
