@@ -2,6 +2,11 @@
 // requests, faults, stops and restarts. Checks for each QP: requests are served in order, each in
 // its turn, and answered once; a QP reports at most one error until it is stopped; a stop is
 // acknowledged, and no output of the QP follows the acknowledgement. R7306-5-01 to 5.4; A-30.
+//
+// The bench plays qp, ddp, tpt, the peer and unit atomic: it takes atomic_req, and responds with
+// atomic_rsp after any time. kResult is the old value that a response of the peer has brought:
+// atomic stores it, and rdmap reports res_done. atomic_dead of a stopping QP: atomic drops its
+// request. placed_i: placements that are done.
 #include <memory>
 
 #include "rdmap/rdmap_world.hpp"
@@ -332,6 +337,11 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       }
     };
 
+    // The cases of a step: 0 a Write of the peer; 1, 2 a request of the peer; 3 we post an atomic
+    // or Atomic Write; 4 the peer's response to our oldest; 5 ddp frees a response slot; 6, 7
+    // atomic ends a request; 8 atomic stores a result; 9 ddp has fetched a Read's payload, and a
+    // placement is done; 10 a placement is done, and seldom: a Terminate of the peer, a sync, a
+    // start or a stop.
     constexpr uint64_t kSteps = 60000;
     uint64_t ctl_since = 0;
     for (step = 0; step < kSteps; step++) {

@@ -1,5 +1,15 @@
 // Atomics and Atomic Writes in rdmap: turn, response, result, stop. The bytes are the golden FPDUs
 // of requirements.md section 12. R7306-5-01 to 5.2.2; RPMEM-3.1.3.1.
+//
+// The bench plays qp, ddp, tpt and the peer (rdmap_world.hpp), and unit atomic:
+//   responder   the peer's request comes as a segment. In its turn rdmap sends atomic_req; the
+//               bench responds with atomic_rsp, whose value goes into the message on tx_message.
+//   requester   a posted atomic leaves as a request. The peer's response comes as a segment; rdmap
+//               sends its old value as atomic_req kResult, to be stored in the sink. After
+//               atomic_rsp rdmap reports res_done to qp.
+//   turn        earlier placements are done (placed_i has reached their number), and ddp has
+//               fetched the payload of earlier Reads (resp_fetched)
+//   stop        rdmap sends atomic_dead, so that atomic drops what waits for a lock
 #include "rdmap/rdmap_world.hpp"
 #include "vectors/golden.hpp"
 
@@ -165,6 +175,8 @@ TYPED_TEST(RdmapAtomic, BadRequestsAreRefused) {
     b[at] = to;
     return b;
   };
+  // Octets of a ULPDU: 0 T, L and DV; 1 RV and opcode; 2 to 5 an STag to be invalidated; 18 to 21
+  // AOpCode of an atomic; 22 to 25 length of an Atomic Write.
   const Bytes add = fetch_add(), write = atomic_write();
   struct Row {
     Bytes ulpdu;

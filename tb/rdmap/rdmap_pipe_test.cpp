@@ -120,17 +120,19 @@ TYPED_TEST(RdmapRateRtlTest, AnOperationACycle) {
           {.qpn = u16((i + 3U) % qps), .opcode = WrOpcode::kRdmaWrite, .num_sge = 1, .length = 64},
           Bytes(16));
     const auto from = dut.now();
-    dut.run_until([&] { return dut.ops.items().size() == 800; });
+    dut.run_until([&] { return dut.ops.items().size() == 800; });  // 600 segments, 200 WQEs
     std::printf("%u QPs: 800 operations in %u cycles\n", qps,
                 static_cast<unsigned>(dut.now() - from));
-    EXPECT_LE(dut.now() - from, 815U);
+    EXPECT_LE(dut.now() - from, 815U);  // 15 for the first to pass FIFO and pipe
   }
 }
 
 // --- compared with the model, operation by operation
 
 /// Two QPs, with all kinds of operations at random and close together. The model executes each
-/// operation when the commit trace reports it. All outputs must equal the model's.
+/// operation when the commit trace reports it. All outputs must equal the model's. The inputs of
+/// each kind wait in a queue (ctls_, segs_, ...): a commit names only kind and QP, and takes the
+/// oldest.
 template <class D>
 class RdmapStepRtlTest : public RdmapWorld<D>,
                          private model::Rdmap::Out,
@@ -467,7 +469,8 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
       ctl_busy_ = false;
     }
   }
-  /// c.op: as RNIC_RDMAP_OP_E; the trace leaves out 5 (OpHead).
+  /// c.op, as RNIC_RDMAP_OP_E: 0 an order of qp, 1 qp_fault, 2 tx_fault, 3 a source that failed its
+  /// check, 4 a segment, 6 a freed response slot, 7 a WQE. The trace leaves out 5 (OpHead).
   void operation(const spec::RdmapOpCommit& c) {
     switch (c.op) {
       case 0: {

@@ -1,4 +1,18 @@
-// rdmap: docs/theory-of-operation.md, rdmap; requirements.md 2 to 7 and 12.
+// rdmap, the message layer, with the bench as its neighbours (rdmap_world.hpp). Contract:
+// docs/theory-of-operation.md, rdmap; requirements.md 2 to 7 and 12.
+//
+//   qp      run_qp(), stop_qp(): orders. post(): a WQE; it becomes a message on tx_message. In the
+//           other direction: qp_error, the first error of a QP.
+//   ddp     put_segment(): a received segment; rdmap returns a verdict on it. free_response():
+//           the slot of a response is free; rdmap then sends the QP's next response.
+//   tpt     dut.check: the result of the check of a Read's source, before its response
+//   peer    write(), send(), request(), answer(): the bytes (ULPDUs) of its segments
+//
+// expect_good(qp, segment, good(place, deliver, solicited, slot)): rdmap accepts the segment with
+// this verdict. expect_bad(): rdmap refuses it, reports its cause as qp_error, and sends a
+// Terminate that shows its header. params(ird, ord, first IRD slot, first ORD slot): 4, 4, 0, 0 by
+// default. The second octet of a segment is RV 1 (0x40) and the opcode: 0x40 Write, 0x41 Read
+// Request, 0x42 Read Response, 0x43 Send, 0x47 Terminate.
 #include <gtest/gtest.h>
 
 #include "rdmap/rdmap_world.hpp"
@@ -346,6 +360,7 @@ TYPED_TEST(RdmapTest, ReservedBitsOfTheOctetAreIgnored) {
   });
 }
 
+// A Read Request has one segment of 28 bytes.
 TYPED_TEST(RdmapTest, FixedLength) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -398,6 +413,7 @@ TYPED_TEST(RdmapTest, CausesFromBelow) {
           Cause::kDdpUntaggedMo, Cause::kDdpUntaggedTooLong, Cause::kDdpUntaggedVersion,
           Cause::kRdmapInvProtected, Cause::kRdmapInvStag, Cause::kLocalCatastrophic}) {
       const bool is_tagged = c >= Cause::kDdpTaggedStag && c <= Cause::kDdpTaggedVersion;
+      // Errors of rdmap, too: RV 2 or 3, an unknown opcode, a QN of more than 16 bits.
       const auto u = is_tagged ? this->tagged(0x8f, true, 1, 2, 3)
                                : this->untagged(0xc1, true, 0x10000, Bytes(28));
       this->expect_bad(kQp, u, c, c);
@@ -978,7 +994,7 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     told(hex("2002000000000000"), {});
     begin(0);
     auto cut = body("0101e000", reads[0].stag, reads[0].to);
-    cut.resize(51);
+    cut.resize(51);  // one byte less than control 4, length 2, DDP header 18, Read Request 28
     told(cut, {});
     for (const Bytes& few : {Bytes{}, Bytes{0x11}}) {  // too short to contain a code
       begin(0);
@@ -1002,7 +1018,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
 TYPED_TEST(RdmapTest, ATerminateCutShortIsToldAndNotAnswered) {
   each_pace([&](Pace pace) {
     this->start(pace);
-    const auto whole = golden(kTerminate);  // it names the Read below
+    // It names the Read below. Its body: control 4, length 2, DDP header 18, Read Request 28 bytes.
+    const auto whole = golden(kTerminate);
     for (size_t n : {0, 1, 2, 3, 4, 5, 6, 23, 24, 51, 52}) {
       SCOPED_TRACE(n);
       this->run_qp(kQp, this->params());
@@ -1578,6 +1595,10 @@ TYPED_TEST(RdmapRtlTest, NobodyWaits) {
 
 // --- random traffic
 
+// The cases of the step: 0 our Read; 1 our Send or Write; 2 a Send or Write of the peer; 3 a Read
+// of the peer; 4, 5 a segment of a response to our oldest Read; 6 ddp frees a response slot. The
+// reference: per QP, the messages that must come in order from the send queue and from the
+// responder; one list of verdicts.
 TYPED_TEST(RdmapTest, Random) {
   using Read = typename RdmapWorld<TypeParam>::Read;
   constexpr uint16_t kQps = 4;
@@ -1748,7 +1769,9 @@ TYPED_TEST(RdmapTest, Random) {
   });
 }
 
-// The figures in the header of rdmap.sv. The bench answers a check at once.
+// The figures in the header of rdmap.sv. The bench answers a check at once. 15: 14 and the check.
+// 100 segments: one each cycle, and the latency of one. 100 messages: one every 2 cycles, and the
+// latency of one. The limits leave 2 or 3 cycles for the ends of the interval.
 TYPED_TEST(RdmapRtlTest, LatencyAndThroughput) {
   this->start({0, 0});
   this->run_qp(kQp, this->params(4, 4));

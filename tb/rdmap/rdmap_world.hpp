@@ -1,5 +1,14 @@
 // The surroundings of rdmap in its bench: qp, ddp, tpt and the peer, and a reference for the
 // Terminate.
+//
+//   run_qp(5, params());                           qp starts QP 5
+//   const Message m = post(wqe_hdr, body);         qp issues a WQE; m: the message that must come
+//   expect_message(m);
+//   expect_good(5, write(40), good(true));         a segment of the peer; the verdict: placed
+//   const Bytes r = request(64);                   a Read Request of the peer
+//   expect_good(5, r, good(false));
+//   expect_message(response(5, r, slot, watermark));   slot: of the IRD; placements before it
+//   free_response(5);                              ddp has sent it
 #pragma once
 
 #include <algorithm>
@@ -119,6 +128,7 @@ class RdmapWorld : public testing::Test {
   }
 
   // --- qp
+  /// The bases are the QP's first slots in the pools of IRD and ORD entries.
   spec::QpParams params(uint8_t ird = 4, uint8_t ord = 4, uint16_t ird_base = 0,
                         uint16_t ord_base = 0) {
     return {.connection = 9,
@@ -141,6 +151,7 @@ class RdmapWorld : public testing::Test {
     stop_qp(qpn);
     run_qp(qpn, p);
   }
+  /// Issues a WQE with its SGEs or inline data. Returns the message that rdmap must send.
   Message post(const spec::WqeHdr& h, const Bytes& body) {
     dut.wqe_hdr.put(h);
     dut.wqe.put_packet(body);
@@ -224,6 +235,7 @@ class RdmapWorld : public testing::Test {
              .is_inline = 1},
             body};
   }
+  /// The response to a Read Request of the peer. `slot`: its IRD slot, relative to the QP's base.
   Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint64_t watermark) {
     const auto r = spec::ReadRequest::unpack(std::span(request).subspan(18));
     Message m{{.qpn = qpn,
@@ -315,6 +327,7 @@ class RdmapWorld : public testing::Test {
     put_segment(qpn, ulpdu, cause);
     return dut.rx_verdict.take();
   }
+  /// An accepted segment. place: its payload is written to memory, and counts as a placement.
   static spec::RxVerdict good(bool place, DeliverKind deliver = DeliverKind::kNothing,
                               bool solicited = false, uint8_t slot = 0) {
     return {.accept = 1, .place = place, .deliver = deliver, .solicited = solicited, .slot = slot};
