@@ -1,5 +1,6 @@
 // qp: the results and the rates of its fetches: receive WQEs that cannot be used, rates of issue
-// and of receive. Neighbours and reference: qp_world.hpp.
+// and of receive. Neighbours and reference: qp_world.hpp. w.receive(n, result): ddp takes a receive
+// WQE of QP n and expects this result.
 #include <cstdio>
 
 #include "VQp.h"

@@ -14,7 +14,9 @@ namespace {
 
 using namespace rnic;  // NOLINT: a test
 
-struct Default {  // sizes.yaml
+// The streams of the leaf: kick (a QP has work), finish (its owner has evaluated it; with requeue
+// it goes to the end of the list again), and qpn_o (the next QP; its taker is its owner).
+struct Default {  // sizes.yaml; kLatency: from a kick to qpn_o, header of qp_sched.sv
   using V = VQpSched;
   static constexpr unsigned kQps = 1024, kQpnW = 10, kLatency = 5;
 };

@@ -6,6 +6,17 @@
 // checked against the header's rules: never past the announced units, the ring's end or the
 // buffer's room; at most four reads in flight. With one operation at a time the length of each read
 // is known exactly.
+//
+// Pins of the leaf that are no streams, by their neighbour:
+//   qp_doorbell  prod_* writes the producer index; push_* offers one or two units that the doorbell
+//                carries. The leaf takes a push, whether its units enter the buffer or not.
+//   qp_emit      head_* writes the index of the next unit to be issued: earlier slots are free
+//   qp_pick      req_* requests a fetch for a QP. From qp_state, with req_barrier_i, it is a
+//                barrier: barrier_done_o reports it when the reads before it have come.
+//   qp_parse     unit_re_i reads a unit of the buffer; unit_o has it one cycle later
+//   qp_state     init_* creates a QP: address and log2 of the units of its ring
+//   to qp_pick   arr_* writes the fetch state after each operation: asked (fetched, or requested),
+//                arrived (in the buffer), fail (a read has failed), full (four reads in flight)
 #include <cstring>
 
 #include "VQpSqFetch.h"

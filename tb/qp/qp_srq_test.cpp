@@ -1,5 +1,7 @@
 // qp: shared receive queues: takes of several QPs, the ring and its doorbells, reads that fail, the
 // limit. Neighbours and reference: qp_world.hpp, whose ddp reports each WQE that was taken.
+// w.receive(n, result): ddp takes a receive WQE for QP n and expects this result; `false`: the
+// queue is empty. w.asyncs(): numbers of the QPs and SRQs that qp has reported an event for.
 #include "VQp.h"
 #include "VQpMin.h"
 #include "VQpMin_rnic_stall_pkg.h"

@@ -1,6 +1,13 @@
 // qp: doorbells, fetch, issue, retirement, receives, states, errors, flush; then random traffic
-// with random ends. Neighbours and reference: qp_world.hpp, whose make() explains the flags of a
-// WQE: 2 is signaled, 8 inline.
+// with random ends. Neighbours and reference: qp_world.hpp.
+//
+// `w` plays the user and all neighbours of qp. A test creates and starts a QP, posts WQEs, rings:
+//   w.create(n, log2 of the SQ's units, log2 of the RQ's, send CQ = 1, recv CQ = 2);  w.to_rts(n);
+//   w.post(n, w.make(opcode, lengths of the SGEs, flags), is pushed);  w.ring(n);
+// Flags of a WQE: 1 fence, 2 signaled (the default), 4 solicited, 8 inline. hold_done(true): no
+// issued WQE is done until finish(n, its index). event(): llp_if reports kPeerClosed, kClosed,
+// kLost or kTermDone. error(n, cause, sends a Terminate): rdmap's qp_error. ctl(): the orders of
+// qp, as "QPN unit operation".
 #include <cstdio>
 #include <set>
 
@@ -994,7 +1001,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
     auto& r = w.rng();
     constexpr unsigned kCount = 5;
     // left: WQEs to be posted. end: how the QP ends.
-    //   0 our close               1 a bad key, else the driver     2 the driver (opcode 9 is valid)
+    //   0 our close               1 a bad key, else the driver     2 an opcode that does not exist
     //   3 the peer's close        4 a lost connection              5 an error with a Terminate
     //   6 a Terminate of the peer
     std::array<unsigned, kCount> left{}, end{};
@@ -1120,7 +1127,8 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
   }
 }
 
-// 64-byte Writes of one unit, with fast neighbours: cycles from WQE to WQE.
+// 64-byte Writes of one unit, with fast neighbours: cycles from WQE to WQE. The limits are loose;
+// qp_rate_test.cpp has those of the line rate.
 TYPED_TEST(QpRtlTest, KeepsItsRate) {
   for (unsigned qps : {1U, 8U}) {
     this->dut.restart({0, 0});
@@ -1153,7 +1161,8 @@ TYPED_TEST(QpRtlTest, KeepsItsRate) {
 }
 
 // A host 300 cycles away: qp reads ahead on a ring while its buffer is drained, and reads a single
-// WQE at once.
+// WQE at once. At most 4 reads of a ring are in flight. A single WQE takes 300 cycles of the host
+// and at most 50 of qp until it is issued. The receive posted with it is taken after at most 380.
 TYPED_TEST(QpTest, RingsAreReadAhead) {
   this->dut.restart({0, 0});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);

@@ -5,7 +5,10 @@
 //   w.run([&] { return w.idle(3); });
 //
 // The third argument bounds the random latency of each neighbour, in cycles. create() takes the QP
-// and the log2 of the units of its send and its receive ring.
+// and the log2 of the units of its send and its receive ring. to_rts() starts it, post() writes a
+// WQE into the ring, ring() sends the doorbell, receive() takes a receive WQE as ddp does. idle():
+// every posted WQE is issued and done. The world responds to reads, key checks and orders by
+// itself. It checks each WQE that qp issues, and each completion, against what was posted.
 #pragma once
 
 #include <fmt/format.h>
@@ -53,10 +56,11 @@ class QpWorld {
     bool faulted = false;  // qp_error was sent
     // rdmap: got half_close; reported that no request of the peer is left
     bool asked = false, closed = false;
-    unsigned log_sq = 0, log_rq = 0, ord = 8;
+    unsigned log_sq = 0, log_rq = 0, ord = 8;  // ord: Reads that may be outstanding
     std::vector<Unit> sq, rq;
     std::vector<PostedWr> posted;
     size_t issued = 0, reported = 0;  // posted[0..n)
+    // Ring indices, not truncated: units posted; receives posted, taken by ddp, completed.
     uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0;
     uint32_t sq_free_from = 0;  // ring index after the last reported WQE
     // rq_rung: cycle of its newest receive doorbell
