@@ -1,4 +1,11 @@
-// Atomics and Atomic Writes of both sides at the same time, on two QPs each. See story.hpp.
+// Atomics and Atomic Writes of both sides at the same time, on two QPs each: a scene of the program
+// in story.hpp, which both hosts run. Each side executes the same steps with its peer's memory.
+//
+//   meet(n)            waits until the peer has reached step n, too
+//   atomic(), post()   posts a request; post() one of `length` bytes to byte `at` of the peer
+//   completions()      waits for the completions of these requests, in this order per QP
+//   becomes(at, v)     waits until our word at byte `at` is v, by a request of the peer
+//   was(id, v)         the old value that request `id` returned is v
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -33,7 +33,7 @@ Ended regress(const std::string& settings) {
 
 TEST(HungTest, StallFindsIt) {
   const Ended e = regress("--set build=stall --set stall_percent=5 --set ops=250");
-  EXPECT_EQ(e.status, 3) << e.text;  // no progress
+  EXPECT_EQ(e.status, 3) << e.text;  // exit status of rnic-sim: no progress
   EXPECT_NE(e.text.find("--set build=stall"), std::string::npos) << e.text;
 }
 

@@ -50,6 +50,7 @@ Inner make_stall(uint64_t seed, const sim::Stalls& stalls) {
   return std::make_unique<sim::StallPins<VRnicStall>>(seed, stalls);
 }
 
+// The program without faults in the RTL has no default build: none of its programs uses one.
 Inner make_default(uint64_t seed) {
 #ifdef RNIC_MUTANT_RTL
   if (has_sleepers()) return std::make_unique<sim::VerilatedRnic<Faulty<VRnicMutantFull>>>(seed);

@@ -1,5 +1,6 @@
 // Commands that no driver gives: each has one error, and the device must refuse it for that error.
-// Correct commands between them show that nothing else was wrong. See story.hpp.
+// Correct commands between them show that nothing else was wrong. A scene of the program in
+// story.hpp: Story::refused() collects the attempts and executes them one after the other.
 #include <fmt/format.h>
 
 #include <array>

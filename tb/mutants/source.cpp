@@ -178,6 +178,7 @@ class SvFinder final : public Finder {
     return end;
   }
 
+  /// Faults of the value of an assignment.
   void value(size_t from, size_t to) {
     const std::string was = original(from, to);
     add(from, to, "lowest bit flipped", fmt::format("({}) ^ 1", was), fmt::format("({}) ^ @", was));
@@ -191,6 +192,7 @@ class SvFinder final : public Finder {
     inside(from, to);
   }
 
+  /// Faults within an expression: operators, indices of bits, constants.
   void inside(size_t from, size_t to) {
     operators(from, to);
     static const std::regex kBit(R"(\w\[(\d+)\])");

@@ -18,8 +18,9 @@ enum class Language : uint8_t { kSystemVerilog, kCpp };
 struct Place {
   size_t from = 0, to = 0;  // in the text
   std::string kind;
-  std::string after;     // the mutated text, for the report
-  std::string switched;  // the generated text; @ is "this number is chosen"
+  std::string after;  // the mutated text, for the report
+  // The text that replaces it, with both variants; apply() writes "this number is chosen" for @.
+  std::string switched;
 };
 
 struct Numbered {

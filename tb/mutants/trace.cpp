@@ -59,6 +59,7 @@ Fault TraceFault::describe(uint32_t number) const {
 }
 
 std::vector<TraceFault> trace_faults(uint64_t seed, uint32_t drawn) {
+  // By hand: kind of commit or output, action, which one of its kind, which bit.
   std::vector<TraceFault> all = {
       {"qp_retire", Action::kDrop, 3},   {"rdmap_op", Action::kDouble, 5},
       {"tpt_check", Action::kLater, 2},  {"llp_grant", Action::kBit, 4, 0},
