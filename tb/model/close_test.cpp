@@ -1,5 +1,6 @@
-// How connections end: what the FIN waits for, which work still counts, and which requests an ended
-// connection answers.
+// How connections end: what the FIN waits for, which work still counts, and which commands an ended
+// connection refuses. hold_credit: the link returns no credit for this side's records, so it soon
+// sends nothing. hold_writes(true): the host accepts no write, so completions wait in the device.
 #include "bench.hpp"
 
 namespace rnic::tb {
@@ -132,7 +133,7 @@ TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
     EXPECT_TRUE(std::all_of(all.begin(), flushed, [](auto s) { return s == WcStatus::kSuccess; }));
     EXPECT_EQ(all.end() - flushed, flushed - all.begin() < n ? 1 : 0);
     EXPECT_EQ(b.a.query(q.a.qpn).sq_retired, n);
-    EXPECT_GE(flushed - all.begin(), std::min(n, 32));
+    EXPECT_GE(flushed - all.begin(), std::min(n, 32));  // it buffers at least 32
     b.clock.settle(3000);
     EXPECT_FALSE(b.a.poll(q.a.cqn));
   }

@@ -1,5 +1,6 @@
 // Ports between the units: which input an item reaches, and what an unconnected or twice connected
-// port reports.
+// port reports. out.to(...) connects an output port: to a queue of the consumer, or to one of its
+// functions. push(item, cycle): the item is visible there from this cycle on.
 #include "sc/port.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ struct Idle final : model::Stage {
 };
 
 struct Unit {
-  std::vector<std::string> seen;
+  std::vector<std::string> seen;  // "item@cycle"
   Queue<int> in{"in", 2};
   void take(int item, Cycle at) { seen.push_back(std::to_string(item) + "@" + std::to_string(at)); }
   void count_and_push(int item, Cycle at) {

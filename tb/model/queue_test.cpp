@@ -11,6 +11,7 @@ using spec::EqeType;
 using spec::WcStatus;
 using spec::WrOpcode;
 
+// A CQ of 2^2 entries gets five completions. Four are written; the fifth makes it overrun.
 TEST(CqOverflow, TakesItsQpsAndNoOther) {
   Bench b;
   QpSetup small;
@@ -243,7 +244,9 @@ TEST(Push, HalfIsADoorbell) {
 }
 
 // The host answers reads at once, and dma_rd_rsp accepts one beat per cycle. Even with 256 QPs,
-// each with a full prefetch buffer, at most as many responses are in flight as there are tags.
+// each with a full prefetch buffer, at most as many responses are in flight as there are tags: else
+// a queue of the model overflows, which ends the test. The Writes are empty, so all reads are those
+// of the rings.
 TEST(Reads, AreAsManyAsTheirBeatsLeaveTags) {
   constexpr int kQps = 256, kWqes = 16;
   Bench b;

@@ -1,10 +1,10 @@
 // Shared receive queues in ddp, without other units: exactly one report for each WQE that is taken.
 //
 // wqe(tag): what the next take gets, a buffer of 100 bytes. begin(qp), send(qp, offset, bytes, is
-// last, is refused by rdmap), write(), response(): segments of the peer. said(): what ddp has reported
-// since the last call: ok() a finished receive, bad() one with another status (default: flushed),
-// ack() the acknowledgement of a stop. Before that, ddp must have reported each WQE that it has
-// taken from the SRQ.
+// last, is refused by rdmap), write(), response(): segments of the peer. said(): what ddp has
+// reported since the last call: ok() a finished receive, bad() one with another status (default:
+// flushed), ack() the acknowledgement of a stop. Before that, ddp must have reported each WQE that
+// it has taken from the SRQ.
 #include "srq_ddp.hpp"
 
 namespace rnic::tb {

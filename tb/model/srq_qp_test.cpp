@@ -1,4 +1,7 @@
 // Shared receive queues in qp, without other units: commands, doorbells, takes, fetches, the limit.
+// QPs kA and kB take from the SRQ kSrq of 64 WQEs, kOwn from its own queue. post(queue, tag): a WQE
+// and its doorbell. take(QP): a take, with the reads that it needs; request() and answer() make
+// them step by step.
 #include "srq_qp.hpp"
 
 namespace rnic::tb {

@@ -48,6 +48,7 @@ std::string line_with(const std::string& source, const Place& p, Language langua
   return all.substr(begin, all.find('\n', begin) - begin);
 }
 
+/// A place of kLeaf: kind of fault, text there, faulty text, and the line that apply() generates.
 struct Wanted {
   const char *kind, *was, *after, *line;
 };

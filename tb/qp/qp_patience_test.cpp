@@ -1,6 +1,10 @@
 // Commands that take long are answered in_progress (decision 6): the end of a QP goes on after its
 // command is answered, and commands for other QPs are answered meanwhile. On RTL and model. The
 // model ends QPs concurrently, so only the RTL answers a command for another QP with in_progress.
+//
+// hold_acks(true): the other units acknowledge no order of qp, so the end of a QP does not finish.
+// kCommandPatience: cycles after which qp answers in_progress. w.modify() repeats its command until
+// another answer comes; modify_once() and once() do not.
 #include <gtest/gtest.h>
 
 #include "VQp.h"
