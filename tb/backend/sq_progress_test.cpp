@@ -1,5 +1,9 @@
 // sq_progress: the send queues that the watchdog lists as waiting, derived only from doorbells and
 // completions.
+//
+// Indices count units of 64 bytes, in 16 bits. A doorbell has the index after the last posted WQE.
+// A completion has the index of its WQE's first unit. A flush entry has the index after the last
+// unit that it flushes.
 #include "backend/sq_progress.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +11,7 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint32_t kQp = 5, kPage = 3 * 4096;
+constexpr uint32_t kQp = 5, kPage = 3 * 4096;  // doorbell page 3, whose SQ doorbell is at offset 0
 
 void ring(SqProgress& sq, uint16_t index) {
   sq.mmio({.is_write = true,

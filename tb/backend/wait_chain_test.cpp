@@ -1,5 +1,8 @@
 // rtl_wait_chain on a leaf that is blocked for one known reason. The report must name the leaf, its
 // state, the full queue and the stalled stream, and nothing else.
+//
+// wait_chain() compares snapshots of all variables (FST waveforms): `now`, `idle` (after reset)
+// and, if given, `before` (an earlier cycle).
 #include <VTxSegment.h>
 #include <gmock/gmock.h>
 #include <verilated_fst_c.h>
@@ -81,7 +84,7 @@ TEST_F(WaitChain, SaysNothingOfAnIdleDevice) {
 
 /// The state machine waits for room in a queue of the leaf and drives no output valid.
 TEST_F(WaitChain, NamesTheFullQueueThatALeafWaitsFor) {
-  leaf.pins().sq_slot_free_ready_i = 0;
+  leaf.pins().sq_slot_free_ready_i = 0;  // two segments fill the queue u_sq_frees
   for (const uint16_t qpn : {uint16_t{3}, uint16_t{4}}) leaf.segment(qpn);
   leaf.cycles(20);
   leaf.pins().inline_ready_i = 0;

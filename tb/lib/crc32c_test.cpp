@@ -64,7 +64,7 @@ TEST(Crc32cTest, SevenCyclesThenOneBeatACycle) {
   tb::PacketDut dut;
   auto rng = tb::test_rng("packets");
   dut.restart({});
-  for (int i = 0; i < 40; i++) dut.crc_in.put_packet(rng.bytes(128));
+  for (int i = 0; i < 40; i++) dut.crc_in.put_packet(rng.bytes(128));  // two beats each
   dut.cycles(2 * 40 + 7);
   EXPECT_EQ(dut.crc_out.size(), 40U);
   dut.restart({});

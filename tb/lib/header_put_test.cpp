@@ -1,4 +1,5 @@
-// header_put at 64 bytes: header and packet become dense, for all lengths.
+// header_put at 64 bytes: header and packet become dense, for all lengths. For each packet the test
+// puts one header of 0 to 64 bytes on put_header; the header's bytes must precede the packet's.
 #include "packet_dut.hpp"
 
 namespace {
@@ -46,6 +47,7 @@ TEST_F(HeaderPutTest, OneBeatACycle) {
     dut.restart({});
     want.clear();
     size_t beats = 0;
+    // 18: the bytes of an untagged DDP header. 5: the latency of 4 cycles, and a margin.
     for (int i = 0; i < 60; i++) put(18, length), beats += (18 + length + 63) / 64;
     dut.cycles(beats + 5);
     EXPECT_EQ(dut.put_out.size(), 60U) << length << " bytes";

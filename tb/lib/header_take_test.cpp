@@ -1,4 +1,7 @@
 // header_take at 64 bytes: the rest of each packet becomes dense, for all lengths and cuts.
+//
+// The device shows the first beat of each packet on take_head. The test plays the decoder: after
+// `decode` cycles it returns on take_cut how many bytes to remove. The rest comes out on take_out.
 #include "packet_dut.hpp"
 
 namespace {
@@ -77,6 +80,7 @@ TEST_F(HeaderTakeTest, TwoCyclesASmallPacketAndOneABeat) {
     restart({});
     const size_t beats = std::max<size_t>(1, (length + 63) / 64);
     for (int i = 0; i < 60; i++) put(length, 18);
+    // A beat per cycle, then the decoder's time and the latency of 5 cycles; 5 cycles of margin.
     for (size_t i = 0; i < 60 * beats + 5 + decode + 5; i++) cycle();
     EXPECT_EQ(dut.take_out.size(), 60U) << length << " bytes";
     check();

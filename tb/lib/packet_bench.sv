@@ -38,7 +38,7 @@ module packet_bench (
   output logic               crc_valid_o, input  logic crc_ready_i,
   output logic [31:0]        crc_o
 );
-  packet_fifo #(.Width(519), .Depth(8)) u_fifo (
+  packet_fifo #(.Width(519), .Depth(8)) u_fifo (  // 519: keep of 7 bits, data of 512
     .clk_i, .rst_ni, .valid_i(fifo_valid_i), .ready_o(fifo_ready_o),
     .last_i(fifo_i.last), .error_i(fifo_i.error), .data_i({fifo_i.keep, fifo_i.data}),
     .valid_o(fifo_valid_o), .ready_i(fifo_ready_i),
@@ -67,7 +67,7 @@ module packet_bench (
     .last_o(put_o.last), .error_o(put_o.error), .keep_o(put_o.keep), .data_o(put_o.data)
   );
 
-  lane_shift #(.SideW(9)) u_shift (
+  lane_shift #(.SideW(9)) u_shift (  // 9: last, error, keep of 7 bits
     .clk_i, .rst_ni, .valid_i(shift_valid_i), .ready_o(shift_ready_o),
     .data_i(shift_i.data), .shift_i(shift_i.keep[5:0]),
     .side_i({shift_i.last, shift_i.error, shift_i.keep}),

@@ -78,6 +78,7 @@ TEST(StreamFifoTest, OneWordACycleAfterTheLatency) {
   each_fifo(dut, [&](const Fifo& fifo) {
     dut.restart({});
     tb::put_all(fifo.in, tb::random_words(rng, 90));
+    // A FIFO of one word takes a word every second cycle: its ready_o is registered.
     const uint64_t per_word = fifo.depth == 1 ? 2 : 1;
     dut.cycles(fifo.latency + 90 * per_word - (per_word - 1));
     EXPECT_EQ(fifo.out.size(), 90U);

@@ -9,7 +9,7 @@ using namespace rnic;  // NOLINT: a test
 
 using Count = std::array<uint64_t, 3>;  // items, busy, stalled
 
-/// A unit_count_t: the first member is the most significant.
+/// A unit_count_t: three counts of 48 bits. The first member is the most significant.
 template <class Port>
 Count read(const Port& port) {
   const auto word = [&](unsigned lsb) {

@@ -1,4 +1,9 @@
 // The tool conformance: the inputs that it refuses, with file, line and reason, and its page.
+//
+// The tool reads requirements.csv and testplan.yaml. Each MUST or SHOULD of the first needs an
+// entry in the second: its tests, or `later`, `none` or `open` with a reason. Documents under the
+// top-level key `later` need no entries. The tool looks up each named test in the sources below tb,
+// and prints docs/gen/conformance.md. With --check it compares that page instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -65,6 +70,7 @@ TEST_F(ConformanceTest, PrintsThenChecksThenFindsAChange) {
   EXPECT_EQ(run(), 0) << said_;
   std::ostringstream page;
   page << std::ifstream(dir_ / "docs/gen/conformance.md").rdbuf();
+  // MUST and SHOULD of a document: all, with tests, without a test, later, open.
   EXPECT_THAT(page.str(),
               HasSubstr("| RFC 1 | 2 | 1 | 0 | 0 | 1 |\n| RFC 2 | 1 | 0 | 0 | 1 | 0 |\n"));
   EXPECT_THAT(page.str(), HasSubstr("| A-1-01 | MUST | Bytes, all of them, are \"placed\" \\| "

@@ -1,5 +1,9 @@
 // crc_bench: CRC32C of n bytes in one beat from the generated matrices. mpa's leaves use the same
 // matrices, but over several cycles.
+//
+// A CRC is linear: the state after n bytes is state_i advanced by n zero bytes, XOR the state that
+// the n bytes produce from 0. Zero bytes in front of them leave the state 0, so they may fill up
+// the beat.
 module crc_bench (
   input  logic         clk_i,
   input  logic         rst_ni,

@@ -9,6 +9,7 @@ namespace {
 
 using namespace rnic;  // NOLINT: a test
 
+/// The definition, bit by bit. 0x82F63B78: the polynomial 0x1EDC6F41, reflected.
 uint32_t bitwise(uint32_t state, std::span<const uint8_t> bytes) {
   for (uint8_t b : bytes) {
     state ^= b;

@@ -22,7 +22,7 @@ module echo (
   output logic                           len_valid_o,
   input  logic                           len_ready_i,
   output iwarp_pkg::mpa_length_t         len_o,
-  // packets
+  // packets: {last, error, keep[6:0], data[511:0]}
   input  logic                           pkt_valid_i,
   output logic                           pkt_ready_o,
   input  logic [520:0]                   pkt_i,

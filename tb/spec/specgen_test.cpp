@@ -29,7 +29,9 @@ TEST_F(SpecgenTest, PrintsEachKind) {
                       "    logic [3:0] version;\n    colour_e paint;\n    logic [1:0] reserved;"));
   EXPECT_THAT(sv, testing::HasSubstr(
                       "    logic [39:0] tail;\n    logic [63:0] address;\n"));  // entries: reversed
+  // paint 2, left 24 and right 12 of inner, raw 96, bit_odd 3
   EXPECT_THAT(sv, testing::HasSubstr("localparam int unsigned WideWidth = 137;"));
+  // layer, etype, code, ddp_header, rdma_header
   EXPECT_THAT(sv, testing::HasSubstr("8'h01: cause_terminate = {4'h2, 4'h0, 8'h02, 1'b1, 1'b0};"));
   const auto regs = read_file(dir_ / "out/rtl/gen/regs_pkg.sv");
   EXPECT_THAT(regs, testing::HasSubstr("CtrlMask = 32'h1;"));
@@ -119,7 +121,7 @@ TEST_F(CommitsTest, AreStructsWithAValidBitAndTaps) {
   const auto sv = read_file(dir_ / "out/rtl/gen/iwarp_pkg.sv");
   EXPECT_THAT(sv, testing::HasSubstr("    logic valid;\n    colour_e paint;\n    logic [3:0] "
                                      "index;\n  } shown_commit_t;"));
-  EXPECT_THAT(sv, testing::HasSubstr("ShownCommitWidth = 7;"));
+  EXPECT_THAT(sv, testing::HasSubstr("ShownCommitWidth = 7;"));  // valid 1, paint 2, index 4
   EXPECT_THAT(sv, testing::HasSubstr("tap_wide_one in u_one.u_two"));
   const auto cpp = read_file(dir_ / "out/model/gen/commits.hpp");
   EXPECT_THAT(cpp, testing::HasSubstr("struct ShownCommit {\n  Colour paint{};"));
@@ -178,7 +180,7 @@ TEST(Commits, AreInTheRtl) {
     EXPECT_TRUE(std::regex_search(text, std::regex(name + "_commit_t +tap_" + name + " ")))
         << "no tap there";
   }
-  EXPECT_GE(found, 19);
+  EXPECT_GE(found, 19);  // fewer: `line` does not match what specgen prints
 }
 
 /// docs/spec/sizes.yaml itself: units index tables with the low bits of a number, so bad sizes are
@@ -222,7 +224,7 @@ TEST(Streams, AreInTheRtlsTop) {
     EXPECT_THAT(top, testing::HasSubstr(port.empty() ? name + "_valid, " + name + "_ready;"
                                                      : "logic " + name + "_valid" + port));
   }
-  EXPECT_GE(wires, 80);
+  EXPECT_GE(wires, 80);  // fewer: `line` does not match what specgen prints
   EXPECT_EQ(ports, 12);
 }
 

@@ -3,13 +3,16 @@
 #   ctest -N -L system | awk -v turn=N -f tb/support/chosen.awk > chosen && ctest -I chosen
 #
 # It chooses every test whose name has no devices, and every test on models alone. The other tests
-# form groups that differ only in their devices: of every fourth group it chooses one test, on one
-# kind of RTL. The longest tests are left out (is_long).
-# N is the first 24 bits of the commit's hash. It chooses which fourth and which kinds, so a commit
-# always runs the same tests. N is as good as random: many commits together cover all tests.
+# run on RTL or in tandem. They form groups: the tests of a group differ only in their devices and
+# builds. The script numbers the groups in the order of `ctest -N`. It takes every fourth group, and
+# one test of each group that it takes. N mod 4 selects the groups; N div 4 shifts which test of a
+# group it takes. It leaves out the longest tests (is_long), even those that N selects.
+# N is the first 24 bits of the commit's hash. So a commit always runs the same tests. N is as good
+# as random: many commits together cover all tests but the longest.
 # The second ctest has no -L: with it, -I counts only the tests of that label.
 
-# The name without its devices and their build.
+# The name without its devices and their build. A name may have two devices (client and server), so
+# the loop goes on until nothing is left to remove.
 function case_of(name, before) {
   gsub(/[_\/]build_(minimum|stall)/, "", name)
   gsub(/_stall_percent_[0-9]+/, "", name)
@@ -30,7 +33,8 @@ function is_long(name) {
          name ~ /^Programs\/TandemTest.*_build_minimum$/
 }
 
-# A line of ctest -N: "  Test  #12: Suite.Name".
+# A line of ctest -N: "  Test  #12: Suite.Name". `what`: the name of its group. with_rtl holds the
+# numbers of the tests of each group; cases holds the groups in order.
 match($0, /^ *Test +#[0-9]+: /) {
   name = substr($0, RLENGTH + 1)
   number = $0
@@ -47,7 +51,7 @@ match($0, /^ *Test +#[0-9]+: /) {
 }
 function print_number(n) { if (!(n in long)) numbers = numbers "," n }
 END {
-  for (i = 1 + turn % 4; i <= cases_seen; i += 4) {
+  for (i = 1 + turn % 4; i <= cases_seen; i += 4) {  # kind: which test of group i, from 1
     kind = (int(i / 4) + int(turn / 4)) % count[cases[i]] + 1
     print_number(with_rtl[cases[i], kind])
   }

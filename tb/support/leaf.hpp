@@ -3,7 +3,7 @@
 //
 //   tb::PinsPort pins{*this, [this] { drive(); }, [this] { sample(); }};
 //   tb::Tally met{"ring wraps", "buffer full"};   met("ring wraps", at + n > size);
-//   met.expect_all();                             an empty class fails
+//   met.expect_all();                             fails for each case that never occurred
 #pragma once
 
 #include <gtest/gtest.h>

@@ -13,9 +13,10 @@
 //   3. A FetchAdd or CmpSwap returns the value before it. An Atomic Write returns nothing.
 //   4. An operation that never completes takes effect once or not at all.
 //
-// The checker treats each word separately. Rule 1 is local: a history is linearizable if the
-// history of each word is (Herlihy and Wing). Therefore rule 2 is only checked among operations on
-// the same word.
+// The checker searches an order for each word separately. For rule 1 this loses nothing: it is
+// local, a history is linearizable if the history of each word is (Herlihy and Wing). Rule 2 is not
+// local. The checker keeps it among a client's operations on one word. It does not detect that two
+// overlapping operations of a client on different words took effect in the wrong order.
 //
 // The search is just-in-time linearization (Lowe, "Testing for linearizability", 2017). A state is
 // the number of operations of each client that have taken effect, and the value of the word. The
@@ -54,7 +55,8 @@ struct WordOp {
   uint64_t data = 0;  // added, swapped in or written
   uint64_t mask = 0;  // FetchAdd: the top bit of each field is set; CmpSwap: bits that are swapped
   uint64_t compare = 0, compare_mask = 0;
-  std::optional<uint64_t> old{};  // the returned value; empty for an Atomic Write
+  // The returned value. Empty for an Atomic Write, and for an operation that never completes.
+  std::optional<uint64_t> old{};
   uint64_t posted = 0, completed = kNever;
 };
 
@@ -119,7 +121,7 @@ inline std::string to_string(const WordOp& op) {
   return fmt::format("client {}, {} to {}: {}", op.client, op.posted, end, s);
 }
 
-/// The search on one word.
+/// The search on one word. add() gets the word's operations in the order of the history.
 class WordSearch {
  public:
   static constexpr size_t kMostStates = 2'000'000;  // per call of extend()
@@ -165,7 +167,8 @@ class WordSearch {
 
  private:
   struct State {
-    // Operations of each client that have taken effect: at most 65535 of a client on a word.
+    // Operations of each client that have taken effect. 16 bits keep a state small: they count up
+    // to 65535 operations of a client on a word. Nothing checks this limit.
     std::vector<uint16_t> done;
     uint64_t value;
     bool operator==(const State&) const = default;

@@ -11,6 +11,9 @@
 //     }
 //     void reset() override { echo = {}; }
 //   };
+//
+// step() takes an item when it likes, and each output accepts every item. So the streams never
+// pause: the pace, idle() and stall() have no effect.
 #pragma once
 
 #include <concepts>

@@ -200,7 +200,8 @@ class PacedFifo {
   void clear() {
     items_.clear();
     depth_ = static_cast<uint32_t>(rng_.between(1, most_));
-    latency_ = rng_.between(1, 2 * depth_);  // still passes an item every second cycle
+    // depth_ items in at most 2 * depth_ cycles: an item can still pass every second cycle.
+    latency_ = rng_.between(1, 2 * depth_);
   }
 
  private:

@@ -1,6 +1,11 @@
-// A PciDevice on plain memory. It records every call and lets a test play the device. It checks
-// that the driver calls its barriers, and that the driver rings for objects shared by threads in
-// simulated order.
+// A PciDevice on plain memory. It records every call and lets a test play the device. It checks the
+// driver's barriers:
+//   before_doorbell()  before each push and each doorbell of an SQ, an RQ or the admin ring
+//   after_phase_bit()  before the driver first reports entries of a CQ or EQ as consumed
+//   before_shared()    (or relax(), wait()) before the driver reads an index that threads share, of
+//                      an EQ or of the admin ring. No call may let time pass between this and the
+//                      write of an EQ's index, or the before_doorbell() of the admin ring: another
+//                      thread could change the index meanwhile.
 //
 //   tb::PciDeviceFake dev;
 //   auto manager = verbs::Manager::open(dev, {}).value();
@@ -69,11 +74,12 @@ class PciDeviceFake : public PciDevice {
   struct FakeMr {
     spec::AdminMrArgs args{};
     std::vector<uint64_t> pages{};
-    bool is_open = true;  // false: of `fast`, not registered; a window that is not bound
+    bool is_open = true;  // false: an STag of `fast` not yet registered, or a window not yet bound
     unsigned log_page = 0;
     uint32_t region = 0;  // of a window that is bound: the region's STag
   };
-  /// Of a region that may change its key, or a window: the upper 24 bits name it.
+  /// Do two STags name one region or window? Its upper 24 bits name it; its key, the low 8, may
+  /// change.
   static bool is_same(uint32_t stag, uint32_t other) { return (stag ^ other) >> 8 == 0; }
   size_t windows_of(uint32_t region) const {
     return static_cast<size_t>(std::ranges::count_if(mrs, [&](const auto& mr) {
@@ -83,7 +89,7 @@ class PciDeviceFake : public PciDevice {
   struct Conn {
     spec::AdminConnResult info{};
     std::deque<uint8_t> in{};    // streaming bytes not yet given
-    size_t told_twice = 0;       // excess of conn_query's count: bytes already given
+    size_t told_twice = 0;       // conn_query reports so many bytes too many: already given
     std::vector<uint8_t> out{};  // streaming bytes sent
   };
 
@@ -214,6 +220,7 @@ class PciDeviceFake : public PciDevice {
         offset < spec::kEqConsumerOffset + 4 * spec::kEqConsumerCount)
       need_order(in_order, "eq consumer");
     if (bar == 0) return bar0(offset, value);
+    // A doorbell page has 4096 bytes. Its doorbells have 8 bytes each, in the order of the enum.
     const auto kind = static_cast<spec::DoorbellKind>((offset & 0xfff) / 8);
     std::array<uint8_t, 8> bytes{};
     base::store_le(bytes.data(), value);
@@ -229,6 +236,7 @@ class PciDeviceFake : public PciDevice {
           .bar = bar,
           .offset = offset,
           .bytes = {bytes.begin(), bytes.end()}});
+    // A push: a write of 64 bytes for each unit of the WQE. It rings when all units have come.
     RNIC_CHECK(bytes.size() == 64, "write_combined of {} bytes", bytes.size());
     std::vector<uint8_t>& pushed = pushed_[offset / 4096];  // threads push through separate pages
     if ((offset & 0xfff) == spec::kPushOffset) {
@@ -241,7 +249,7 @@ class PciDeviceFake : public PciDevice {
       doorbell(spec::DoorbellKind::kSq, offset / 4096, wqe.ring);
   }
   Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
-    const uint64_t bytes = (size + 4095) / 4096 * 4096;
+    const uint64_t bytes = (size + 4095) / 4096 * 4096;  // whole pages; contiguous: at most 2 MiB
     if (size == 0 || (kind == MemoryKind::kContiguous && bytes > (2u << 20)))
       return fail(Errc::kInvalidArgument, "alloc of {} bytes", size);
     auto* store = new uint8_t[bytes]();
@@ -249,7 +257,7 @@ class PciDeviceFake : public PciDevice {
     for (size_t i = 0; i < pages.size();
          i++)  // scattered: reversed, so that no page follows its neighbour
       pages[i] = next_bus_ + 4096 * (kind == MemoryKind::kScattered ? pages.size() - 1 - i : i);
-    next_bus_ += bytes + 4096;
+    next_bus_ += bytes + 4096;  // an unused page: at() finds an access beyond the buffer
     if (kind == MemoryKind::kContiguous) {
       (*memory_)[pages[0]] = {store, bytes};
     } else {

@@ -17,8 +17,8 @@ inline void PciDeviceFake::power_on() {
   fetched_ = answered_ = 0;
   pending_ = 0;
   regs_[spec::kMagicOffset] = 0x43494e4d;  // "MNIC"
-  regs_[spec::kVersionOffset] = 0x00010000;
-  regs_[spec::kCapClockKhzOffset] = 322266;
+  regs_[spec::kVersionOffset] = 0x00010000;      // 1.0
+  regs_[spec::kCapClockKhzOffset] = 322266;      // 322.266 MHz
   const std::pair<uint32_t, uint32_t> caps[] = {{spec::kCapNumQpsOffset, sizes_.num_qps},
                                                 {spec::kCapNumCqsOffset, sizes_.num_cqs},
                                                 {spec::kCapNumEqsOffset, sizes_.num_eqs},
@@ -145,6 +145,7 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       }
       for (uint32_t i = 0; m.is_open && i < m.args.pages; i++)
         m.pages.push_back(base::load_le<uint64_t>(at(m.args.page_list + 8 * i, 8)));
+      // The upper 24 bits of an STag: here the slot plus 1, so that no STag is 0.
       spec::AdminMrResult r{.stag = (n + 1) << 8 | m.args.key,
                             .pd = m.args.pd,
                             .rights = m.args.rights,

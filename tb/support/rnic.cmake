@@ -4,8 +4,10 @@
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
 #                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [WAVES] [PREFIX VX]
 #                 [SIZES own/rnic_pkg.sv])  that package instead of rtl/gen/rnic_pkg.sv
-#                                     STALL: inner streams stall at random (rtl/stall). WAVES: with
-#                                     waveforms, whatever RNIC_BENCH_WAVES says
+#                                     MINIMUM: sizes of the minimum build. STALL: inner streams
+#                                     stall at random (rtl/stall). COVER: with the cover points
+#                                     (RNIC_COVER). WAVES: with waveforms, whatever RNIC_BENCH_WAVES
+#                                     says
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
 #
 # Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
@@ -170,7 +172,8 @@ function(rnic_test)
   endif()
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
-  set_target_properties(${T_NAME} PROPERTIES UNITY_BUILD OFF)  # names may be those of another file
+  # Two files of a test may define the same name, so they are not compiled as one.
+  set_target_properties(${T_NAME} PROPERTIES UNITY_BUILD OFF)
   # Compiled once, run once: compiling is the longer part.
   target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O0>)
   # Test names use the bench's parameter names, not the bytes of the parameter.

@@ -12,7 +12,7 @@
 //
 // Verilated with STALL (rnic.cmake) it also stalls its inner streams, at a rate that follows the
 // pace of restart(): never if consumers never pause. The test then also includes
-// V..._rnic_stall_pkg.h.
+// V..._rnic_stall_pkg.h. Names with __PVT__ or __DOT__ are Verilator's, of inner variables.
 //
 // Every test compares a unit's counters (count_o) in every cycle. `stalled` is compared with the
 // cycles in which an output waits. `items` and `busy` are compared with handled() of each cycle, if
@@ -114,7 +114,7 @@ class RtlDut : public Dut {
     cycle();
     return true;
   }
-  /// Rate at which inner streams stall, of 256; restart() sets it from its pace.
+  /// Rate at which inner streams stall, of 256. restart() sets it to its pace's stall percent.
   void hold_back(unsigned rate) {
     if constexpr (kStalls) {
       is_held_back_ = rate != 0;
@@ -133,7 +133,8 @@ class RtlDut : public Dut {
   virtual std::optional<Handled> handled() { return std::nullopt; }
 
  private:
-  /// unit_counter: an event is visible in count_o two cycles later.
+  /// unit_counter: an event is visible in count_o two cycles later. So the device must show the
+  /// bench's counts of two cycles ago. Counts that the bench does not know are not compared.
   void check_count() {
     if constexpr (requires { top_->count_o; }) {
       spec::UnitCount::Words words{};

@@ -1,5 +1,5 @@
 // A commit tap of a Verilated module (docs/spec/commits.yaml), sampled before each rising edge as
-// the simulator does.
+// the simulator does. A tap has a bit `valid` (kValidBit): the commit happens in this cycle.
 //
 //   tb::TapPort<spec::CqOpCommit> cq_op{
 //       *this, [this] { return &top().rootp->cq__DOT__u_write__DOT__tap_cq_op; }};
@@ -27,6 +27,7 @@ class TapPort final : public Port {
 
   void sample() override {
     typename Commit::Words words{};
+    // Verilator stores up to 8 bits in a byte, up to 16 in two, more in whole words.
     constexpr size_t kBytes = Commit::kBits <= 8 ? 1 : Commit::kBits <= 16 ? 2 : sizeof words;
     std::memcpy(words.data(), pins_(), kBytes);
     if ((words[Commit::kValidBit / 32] >> (Commit::kValidBit % 32) & 1) != 0)
