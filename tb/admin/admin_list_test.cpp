@@ -1,6 +1,9 @@
-// Long page lists, which create_mr reads in parts of list_part entries (decision 6): other commands
-// pass in between, the same create_mr continues, and a list that its owner forgets does not keep
-// others out. On RTL and model.
+// Long page lists (decision 6), on RTL and model. admin reads a list in chunks of 64 entries. It
+// reads each chunk of a list of more than 64 entries twice: first it checks the whole list, then it
+// checks each chunk again and writes its entries (pbl_wr). A create_mr reads at most list_part =
+// 512 entries, so 8 chunks. Then admin answers in_progress. The driver sends the same create_mr
+// again, with the same cookie, and admin continues. Other commands pass in between, and a list that
+// its owner forgets does not keep others out.
 #include <gtest/gtest.h>
 
 #include "admin/admin_world.hpp"
@@ -13,8 +16,9 @@ using spec::AdminMrArgs;
 template <class D>
 class AdminListTest : public AdminWorld<D> {
  protected:
-  /// A region of PD 1 with a list of its own in memory. The minimum build has 1024 entries. ends(),
-  /// fails(), waits() send its create_mr, and expect ok, an error, in_progress.
+  /// A region of PD 1 with pages of 2^12 bytes, for page-list entries from `base` on. `number`: the
+  /// place of its list in memory. The minimum build has 1024 entries. ends(), fails(), waits() send
+  /// its create_mr, and expect ok, an error, in_progress.
   AdminMrArgs list_of(uint32_t pages, uint32_t base, unsigned number = 0) {
     return this->region(1, pages, 12, this->kBuffer + 0x100000U * number, base);
   }
@@ -53,8 +57,7 @@ class AdminListTest : public AdminWorld<D> {
 };
 TYPED_TEST_SUITE(AdminListTest, Duts);
 
-// Each create_mr reads at most eight chunks of 64 entries. The list is checked whole, then checked
-// and written.
+// `reads` counts admin's reads for a create_mr: the command itself, and one for each chunk.
 TYPED_TEST(AdminListTest, IsReadInParts) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -83,8 +86,9 @@ TYPED_TEST(AdminListTest, IsReadInParts) {
   });
 }
 
-// One long list waits at a time. Another is turned away, and after list_patience times takes its
-// place; a list that is continued in between stays.
+// One long list waits at a time. admin answers in_progress to another without reading it. After
+// list_patience (1024) such answers it forgets the waiting list, and the other takes its place. A
+// list whose owner continues it in between stays.
 TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -92,7 +96,7 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   const auto b = this->list_of(450, 500, 1);
   const auto overlapping = this->list_of(450, 100, 2);
   this->waits(3, a);
-  for (unsigned i = 0; i < 1023; i++) {  // list_patience is 1024
+  for (unsigned i = 0; i < 1023; i++) {  // one less than list_patience: the list of `a` stays
     this->waits(4, b);
     EXPECT_EQ(this->reads, 1U) << "nothing of the list is read";
   }
@@ -113,7 +117,8 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   this->destroy(this->ends(3, a));
 }
 
-// Its owner gives the entries to another region, without a long list of its own.
+// While a long list waits, its owner gives some of its entries to another region, whose list is
+// short or absent (fast). admin then forgets the long list.
 TYPED_TEST(AdminListTest, AShortListTakesItsEntries) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -138,7 +143,8 @@ TYPED_TEST(AdminListTest, AShortListTakesItsEntries) {
   this->destroy(region);
 }
 
-// The same arguments in a command with another cookie: the memory may hold another list by then.
+// A command with the same arguments but another cookie begins the list anew, because the memory may
+// hold another list by then.
 TYPED_TEST(AdminListTest, AnotherCommandDoesNotContinueIt) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -194,7 +200,7 @@ TYPED_TEST(AdminListTest, ALaterPartFails) {
       this->waits(3, a);
       this->mem[a.page_list + 8 * at] ^= 1;
       this->fails(Status::kBadArgument, 3, a);
-      EXPECT_EQ(this->pbl.size(), at / 64 * 64);
+      EXPECT_EQ(this->pbl.size(), at / 64 * 64);  // the chunks before the bad one are written
       this->mem[a.page_list + 8 * at] ^= 1;
       is_free();
       this->waits(3, a);

@@ -22,7 +22,8 @@ class AdminRangesTest : public AdminWorld<D> {
   uint32_t make(uint32_t slot, const AdminMrArgs& a) {
     return spec::AdminMrResult::unpack(this->must(Op::kCreateMr, slot, a).result).stag;
   }
-  /// A modify_qp to rts with these IRD and ORD slots.
+  /// A modify_qp to rts (to_state 1) of a QP with `ird` IRD slots from ird_base on, and `ord` ORD
+  /// slots from ord_base on. The minimum build has 64 of each; a QP may have 32.
   static AdminModifyArgs slots(uint16_t ird_base, uint8_t ird, uint16_t ord_base, uint8_t ord) {
     return {.to_state = 1,
             .connection = 7,
@@ -34,7 +35,8 @@ class AdminRangesTest : public AdminWorld<D> {
 };
 TYPED_TEST_SUITE(AdminRangesTest, Duts);
 
-// Two ranges in each position to the other, at the borders of the 64-bit words.
+// Two ranges in each position to the other, at the borders of the 64-bit words in which admin keeps
+// a bit for each entry.
 TYPED_TEST(AdminRangesTest, PageListsDoNotOverlap) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -128,6 +130,7 @@ TYPED_TEST(AdminRangesTest, SlotsOfTwoQpsDoNotOverlap) {
     };
     auto busy = [&](const AdminModifyArgs& a) {
       this->expect(Status::kInUse, Op::kModifyQp, 5, a);
+      // admin has only queried the QP's state; the last output is its response.
       EXPECT_EQ(this->order, (std::vector<std::string>{"qp query_qp 5", this->order.back()}));
     };
     this->must(Op::kModifyQp, 4, this->slots(10, 20, 32, 32));

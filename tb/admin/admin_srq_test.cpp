@@ -89,6 +89,7 @@ TYPED_TEST(AdminSrqTest, Arguments) {
   };
   const auto pages = u16(this->sizes.num_pages);
   const AdminSrqArgs good = this->srq(1);
+  // The ring has 2^2 to 2^15 WQEs of 64 bytes, and is aligned to 64 bytes.
   for (uint64_t base : {0x20ULL, 1ULL, 0xffffffffffffffe0ULL}) {
     auto a = good;
     a.base = base;

@@ -1,7 +1,13 @@
 // admin: each command, the order of its checks, references between objects, page lists, streaming
-// bytes, the rings; then random commands against a reference. Surroundings: admin_world.hpp.
-// Contract: docs/theory-of-operation.md, admin; docs/spec/queues.yaml. Values of to_state there: 1
-// rts, 2 closing, 4 error.
+// bytes, the rings; then random commands against a reference. Contract:
+// docs/theory-of-operation.md, admin; docs/spec/queues.yaml. Values of to_state there: 1 rts, 2
+// closing, 4 error.
+//
+// admin_world.hpp plays the driver, host memory and the units. must() sends a command that must
+// succeed, expect() one with the given status, refused() one that admin itself must refuse without
+// any effect. furnish() creates PD 1, EQ 1, CQs 2 and 3, and QP 4 of these. `sent` holds the
+// commands that units got since the last command of the driver. refuse[unit] are statuses that a
+// unit returns instead of ok.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -210,6 +216,7 @@ TYPED_TEST(AdminTest, RingArguments) {
   this->start({20, 20});
   const auto pages = u16(this->sizes.num_pages), vectors = u16(this->sizes.num_vectors);
   this->furnish();
+  // At most 2^15 entries, aligned to an entry: 16 bytes of an EQE, 32 of a CQE.
   Spoiled<AdminRingArgs> bad(this->ring(1));
   bad.with(&AdminRingArgs::log_size, {16, 255})
       .with(&AdminRingArgs::vector, {u8(vectors), 255})
@@ -244,6 +251,7 @@ TYPED_TEST(AdminTest, RingArguments) {
 TYPED_TEST(AdminTest, QpArguments) {
   this->start({20, 20});
   this->furnish();
+  // Rings have 2^2 to 2^15 units of 64 bytes, and are aligned to 64 bytes.
   Spoiled<AdminQpArgs> bad(this->qp(1, 2, 3));
   bad.with(&AdminQpArgs::page, {u16(this->sizes.num_pages), 0xffff})
       .with(&AdminQpArgs::sq_base, {0x20, 1, 0xffffffffffffffe0})
@@ -257,6 +265,8 @@ TYPED_TEST(AdminTest, QpArguments) {
   for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateQp, 5, a);
   this->must(Op::kCreateQp, 5, this->qp(1, 3, 3));
 
+  // At most 32 IRD and 32 ORD slots (max_ird, max_ord), and 532 streaming bytes: an MPA Reply of 20
+  // bytes with 512 of private data.
   const auto& s = this->sizes;
   auto low = this->to_rts(1);
   low.ird_base = low.ord_base = 0;
@@ -305,7 +315,7 @@ TYPED_TEST(AdminTest, QpArguments) {
       this->refused(Status::kBadArgument, op, 1, a);
   for (auto op : {Op::kConnGive, Op::kConnSend})
     this->refused(Status::kBadArgument, op, 1, AdminConnArgs{.address = 8});
-  for (auto n : Some<uint16_t>{1025, 0xffff})
+  for (auto n : Some<uint16_t>{1025, 0xffff})  // admin holds 1024 bytes for conn_send
     this->refused(Status::kBadArgument, Op::kConnSend, 1, AdminConnArgs{.length = n});
 }
 
@@ -313,9 +323,10 @@ TYPED_TEST(AdminTest, RegionArguments) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
   const auto pbl = this->sizes.num_pbl;
-  const auto good = this->region(1, 3, 13);
-  // Rights: unknown bits; remote write without local write (2, 6, 0x12); remote invalidation of a
-  // region that is bound to no QP (0x400).
+  const auto good = this->region(1, 3, 13);  // 3 pages of 8 KiB; pages may have 4 KiB to 2 MiB
+  // Rights: 1 local write, 2 remote write, 4 remote read, 8 remote atomic, 0x10 windows may be
+  // bound, 0x100 and 0x200 Flush, 0x400 remote invalidation. Refused: unknown bits; remote write
+  // without local write (2, 6, 0x12); 0x400 for a region that is bound to no QP.
   Spoiled<AdminMrArgs> bad(good);
   bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
       .with(&AdminMrArgs::rights, {0x20, 0x8001, 2, 6, 0x400, 0x12})
@@ -380,7 +391,7 @@ TYPED_TEST(AdminTest, RegionArguments) {
   a = this->region(1, 3, 13);
   a.length = 1, a.first_offset = 8192;
   this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
-  // Kept for fast registrations: room for a power of two, nothing else, and no list is read.
+  // Kept for fast registrations: room for 2^log_page entries, nothing else, and no list is read.
   const AdminMrArgs kept{.pd = 1, .key = 5, .log_page = 3, .pages = 8, .fast = 1};
   Spoiled<AdminMrArgs> worse(kept);
   worse.with(&AdminMrArgs::log_page, {2, 4, 64 + 3, 255})
@@ -663,6 +674,7 @@ TYPED_TEST(AdminTest, RingsWrap) {
         std::vector<spec::AdminCmd> cmds;
         const auto first = this->index;
         for (unsigned i = 0; i < count; i++) {
+          // The phase of an entry that admin has not written yet, in the response's last byte.
           this->mem[this->rsp_at(u16(first + i)) + 31] =
               u8(this->phase(u16(first + i)) == 0 ? 0x80 : 0);
           cmds.push_back(this->write_cmd(u16(first + i), Op::kConnQuery, i % 16, {}));
@@ -1043,6 +1055,7 @@ TYPED_TEST(AdminTest, Random) {
       }
       if (want == Status::kOk && op == Op::kCreateMr && this->slot_used(object))
         want = Status::kExists;
+      // admin sends the command to a unit. PDs exist only in admin.
       const bool reaches = want == Status::kOk && op != Op::kCreatePd && op != Op::kDestroyPd;
       if (reaches && rng.percent(15)) {
         want = rng.percent(50) ? Status::kNoResource : Status::kInProgress;

@@ -1,5 +1,11 @@
 // The surroundings of admin in its bench: host memory with both rings, the units, and a reference
 // of the existing objects.
+//
+// command() plays the driver. It writes a command of 64 bytes to the command ring, puts the new
+// index on admin_doorbell, and waits for the response of 32 bytes: its phase bit shows that admin
+// has written it. Meanwhile pump() plays the others. It returns what admin reads, stores what admin
+// writes, and answers admin's commands to units (*_cmd) on *_cmd_rsp. must(), expect() and
+// refused() send a command and check its status.
 #pragma once
 
 #include <algorithm>
@@ -88,8 +94,8 @@ class AdminWorld : public testing::Test {
   // overrun? A command that ends a QP sends a dummy query to cq, so that its response comes after
   // the QP's completions.
   unsigned questions = 0;
-  Op under_way = Op::kNop;         // the current command
-  std::vector<std::string> order;  // of admin's outputs
+  Op under_way = Op::kNop;         // the command that the driver has sent
+  std::vector<std::string> order;  // admin's outputs as "unit opcode object", writes as "wr ..."
   std::vector<spec::PblWr> pbl;
   std::vector<std::pair<spec::RawTxHdr, Bytes>> raw;
   unsigned reads = 0;
@@ -105,7 +111,7 @@ class AdminWorld : public testing::Test {
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> lists;  // STag: page-list entries: first, count
   Bytes waiting;                                            // the bytes that conn_give returns
   bool give_ends = false;                                   // the connection ends first
-  std::optional<spec::CmdRsp> last_answer;
+  std::optional<spec::CmdRsp> last_answer;  // of a unit to a command in `sent`
 
   void start(Pace pace, unsigned log = 3) {
     dut.start(pace);
@@ -394,7 +400,8 @@ class AdminWorld : public testing::Test {
     return packed(a);
   }
 
-  // --- good arguments
+  // --- good arguments. Bases are as little aligned as is allowed: a CQE has 32 bytes, a unit of a
+  // work queue 64. Rings of QPs have 2^2 to 2^15 units.
   static spec::AdminRingArgs ring(uint8_t eqn = 0) {
     return {.base = 0xff'ffff'ffe0, .log_size = 7, .eqn = eqn, .vector = 1, .page = 3};
   }
@@ -432,7 +439,8 @@ class AdminWorld : public testing::Test {
     ADD_FAILURE() << "no " << count << " entries are free";
     return 0;
   }
-  /// A region of whole pages with its list in memory.
+  /// A region of whole pages of 2^log_page bytes, with its list in memory. Rights 7: local write 1,
+  /// remote write 2, remote read 4.
   spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12,
                            uint64_t list = kBuffer, std::optional<uint32_t> pbl_base = {}) {
     Bytes b;
@@ -451,6 +459,8 @@ class AdminWorld : public testing::Test {
             .page_list = list,
             .pages = pages};
   }
+  /// The most IRD slots of a QP (32) and one ORD slot: the last of the 64 of each that the minimum
+  /// build has. to_state 1: rts.
   static spec::AdminModifyArgs to_rts(uint16_t connection, uint16_t stream_length = 0,
                                       uint64_t stream_address = 0) {
     return {.to_state = 1,

@@ -1,5 +1,10 @@
 // atomic_lock: random acquires and releases against a map of queues, at default and small sizes.
 //
+// An acquire names a free entry and an address. A hash maps the address to a bucket; the lock
+// excludes per bucket. The response comes after 2 cycles: granted, or queued. A queued entry is
+// granted by a wake, when the entry before it in its bucket is released. The test releases granted
+// entries only.
+//
 // The reference keeps a queue of entries for each bucket, which it computes from the address
 // itself. The front of a queue is granted. Each response and each wake must come in its exact
 // cycle.
@@ -64,6 +69,7 @@ class AtomicLockTest : public testing::Test {
                 "release as soon as granted",
                 "all entries live"};
 
+  /// The XOR of the address bits from 3 up, taken kBucketBits at a time.
   static uint64_t bucket_of(uint64_t address) {
     uint64_t bucket = 0;
     for (uint64_t rest = address >> 3; rest != 0; rest >>= B::kBucketBits)
@@ -219,6 +225,7 @@ class AtomicLockTest : public testing::Test {
   }
 };
 
+// Entries, and bits of a bucket's number: 256 buckets by default, 2 in the small build.
 using Builds = testing::Types<Build<VAtomicLock, 64, 8>, Build<VAtomicLockSmall, 4, 1>>;
 TYPED_TEST_SUITE(AtomicLockTest, Builds);
 

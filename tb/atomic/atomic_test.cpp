@@ -1,11 +1,16 @@
 // atomic: every request ends once with the expected result, and memory equals that of the requests
 // executed one after another.
 //
-// The reference surrounds the unit with three partners. rdmap keeps its limits. tpt has STags that
-// name the same words. The host takes any time for reads and stores. The reference has two
-// memories. `mem` is the host's: it changes when a store is accepted on dma_wr. `ref` changes in
-// the order of the decisions that tap_atomic_word reports. A response and a store must match `ref`,
-// which detects a request that read too early or concurrently with another one.
+// A request passes these steps: atomic_req, lookup in tpt, lock of its address, read of the old
+// value (not for an Atomic Write), store, atomic_rsp. A result, the returned value of one of our
+// own atomics, takes no lock and reads nothing.
+//
+// The reference surrounds the unit with three partners. rdmap sends at most one request per QP, 64
+// in all, and 8 results. It may report a QP as dead: the QP's request is dropped if it has not
+// begun. tpt has STags that name the same words. The host takes any time for reads and stores. The
+// reference has two memories. `mem` is the host's: it changes when a store is accepted on dma_wr.
+// `ref` changes in the order of the decisions that tap_atomic_word reports. A response and a store
+// must match `ref`, which detects a request that read too early or concurrently with another one.
 #include <map>
 #include <memory>
 #include <set>
@@ -27,7 +32,7 @@ using spec::RdStatus;
 using spec::TptResult;
 
 constexpr unsigned kRequests = 64, kResults = 8;  // docs/spec/streams.yaml, atomic_req
-constexpr unsigned kHalf = 16;                    // STag s and s + kHalf name the same page
+constexpr unsigned kHalf = 16;                    // STags s and s + kHalf name the same page
 constexpr uint32_t kBadStag = 0x100;              // plus the tpt_result with which tpt refuses it
 
 struct Times {  // cycles, at least min and at most max
@@ -83,6 +88,7 @@ class AtomicTest : public testing::Test {
 
   ItemPtr offered;                     // on atomic_req
   std::map<uint16_t, ItemPtr> inside;  // requests by QP
+  // results: without their response. to_ask: whose lookup is due. extents: given, not yet taken.
   std::deque<ItemPtr> results, to_ask, asked, extents;
   std::map<uint64_t, std::deque<ItemPtr>> waiting;  // by address, in the order of their extents
   std::map<uint64_t, unsigned> holders;             // between read and acceptance of the store
@@ -100,6 +106,7 @@ class AtomicTest : public testing::Test {
   std::optional<spec::WordWr> word_now;  // accepted in this cycle
   std::array<int64_t, 2> epochs{};       // extents that are not yet retired
   std::map<AtomicEnd, uint64_t> ends;
+  // reads_used: reads whose item was decided or ended unread. words: stores that the host accepted.
   uint64_t reads = 0, reads_used = 0, responses = 0, words = 0;
   std::map<AtomicOp, uint64_t> sums;
   std::function<void(const Item&)> on_end = [](const Item&) {};
@@ -650,6 +657,7 @@ TYPED_TEST(AtomicTest, Latency) {
     r.op = AtomicOp::kResult;
     r.tagged_offset = 0x800;
     const auto result = this->alone(r);
+    // Cycles to word_wr and to atomic_rsp: the partners' times, and those of the unit.
     const auto pair = [](uint64_t a, uint64_t b) { return std::pair(a, b); };
     EXPECT_EQ(write, pair(tpt + 11, tpt + store + 16));
     EXPECT_EQ(fetch, pair(tpt + read + 12, tpt + read + store + 17));
@@ -664,6 +672,8 @@ TYPED_TEST(AtomicTest, Throughput) {
   m.dead = m.bad_stag = m.misaligned = m.bad_read = m.result = m.hot = 0;
   m.tpt = m.read = {8, 8};
   m.store = {4, 4};
+  // Percent of Atomic Writes, and the least number of responses in 1000 cycles. A mix of kinds is
+  // slower, because they meet at arbiters.
   for (const auto& [writes, least] :
        std::vector<std::pair<unsigned, uint64_t>>{{0, 950}, {100, 990}, {25, 900}}) {
     m.write = writes;

@@ -1,5 +1,13 @@
 // cq's events: arming and its races, the writes to event queues, and what cq discards when a CQ is
-// destroyed. Reference: cq_world.hpp.
+// destroyed.
+//
+// A doorbell of a CQ has the consumer's index. It may arm the CQ: cq then writes one event entry to
+// the CQ's EQ as soon as the CQ has an entry at or after that index (if armed for solicited ones: a
+// solicited entry or an error). An event that finds no room in its EQ stays pending. Errors of QPs
+// and CQs, and changes of connections, are events of EQ 0.
+//
+// cq_world.hpp plays qp (complete), the driver (arm, doorbell, eq_doorbell) and the host's memory,
+// and checks each write. create_cq and create_eq take the log2 of the number of entries.
 #include <algorithm>
 #include <set>
 

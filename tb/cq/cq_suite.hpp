@@ -26,7 +26,7 @@ class CqTest : public testing::Test {
  protected:
   D dut;
 
-  /// A world with EQ 0 (16 entries, vector 1), at every pace.
+  /// A world with EQ 0 (2^4 entries, vector 1), at every pace.
   template <class F>
   void worlds(F body) {
     each_pace([&](Pace p) {

@@ -1,5 +1,8 @@
-// cq: entries and phases, overrun, doorbells, commands. Reference: cq_world.hpp. Events:
-// cq_event_test.cpp.
+// cq: entries and phases, overrun, doorbells, commands. Events: cq_event_test.cpp.
+//
+// cq_world.hpp plays qp (complete), the driver (doorbell, arm) and the host's memory, and checks
+// each entry that cq writes. In it, c.asked counts the completions of a CQ that were put, c.written
+// the entries found in its ring. `log` is the log2 of the number of entries.
 #include <algorithm>
 #include <set>
 

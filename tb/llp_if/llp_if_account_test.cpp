@@ -2,8 +2,12 @@
 // refunded. A waiting QP is woken by each change that its last lookup may have missed.
 //
 // The reference counts in 128 bits and never wraps; the limits it sends are its own modulo 2^32.
-// The test plays llp_if_grant (a lookup in phase 1, its decision in phase 0), the LLP and
-// llp_if_tx, on connections with counts just below and above 2^31 and 2^32.
+// phase_i alternates. The test plays three neighbours, on connections with counts just below and
+// above 2^31 and 2^32:
+//   llp_if_grant  looks up a connection's credit in phase 1. In the next phase 0 it gets the
+//                 response and decides: it takes credit, or marks the QP as waiting.
+//   the LLP       raises limits.
+//   llp_if_tx     has sent an FPDU and refunds the credit that was set aside for it and not needed.
 #include "VLlpIfAccount.h"
 #include "VLlpIfAccountMin.h"
 #include "gen/streams.hpp"
@@ -299,7 +303,7 @@ class LlpIfAccountTest : public testing::Test {
 
     bool waits = false;
     Wide bytes = 0;
-    if (l.op == Op::kSegment) {
+    if (l.op == Op::kSegment) {  // the size may grow only while no FPDU is outstanding (idle)
       const bool idle = t.idle_o != 0;
       const bool enough = grows ? idle && t.fits_need_o != 0 : t.fits_size_o != 0;
       met("size may not grow yet", grows && !idle);

@@ -71,7 +71,9 @@ struct ModelLlpIf : PacedDut {
   }
 
  private:
-  static constexpr uint64_t kPatience = (1U << 16) + 16;  // TermTimeout
+  // Cycles until a Terminate or streaming bytes without credit are given up: TermTimeout, and a few
+  // more, since the tests expect a Terminate to wait for more than 2^16 cycles.
+  static constexpr uint64_t kPatience = (1U << 16) + 16;
   using In = std::variant<model::LlpRecord, spec::LlpCtlEvt>;
   struct Out final : model::LlpIf::Out {
     explicit Out(ModelLlpIf& dut) : d(dut) {}
@@ -178,6 +180,8 @@ struct ModelLlpIf : PacedDut {
       llp_->term_timeout(timers_.front().qpn, timers_.front().life);
       timers_.pop_front();
     }
+    // All streaming bytes were sent. A start waits for this, and a command that closes or releases
+    // a connection or asks whether bytes may be sent.
     const bool raw_left = raws_.empty() && raw_tx_hdr.empty() && tx_left();
     if (cmd.offers() && !connecting_ &&
         (raw_left || (cmd.front().opcode != spec::AdminOpcode::kConnClose &&

@@ -1,6 +1,15 @@
 // llp_if: connections, records, credit, and their use by QPs. Architecture 3.3 and 7,
 // docs/ambiguities.md C-27.
 //
+// The test plays all neighbours:
+//   Transmit. ddp wants a segment (want). llp_if grants it (grant) when the LLP's credit covers the
+//   connection's largest FPDU and the 128 bytes that only a Terminate may use. The FPDU comes from
+//   mpa (put_fpdu) and is sent to the LLP (expect_sent). Credit that it does not need returns, and
+//   wr_done reports it if done is set.
+//   Receive. A record of the LLP (put_record) becomes an FPDU of the connection's QP (expect_fpdu).
+//   Streaming bytes. admin puts bytes to be sent (put_raw), and requests received ones (conn_give).
+//   order() sends an order of qp, and expects its acknowledgement.
+//
 // Most connections have a segment size (mss) of 1460, so a MULPDU of 1454, and their largest FPDU
 // has 1460 bytes.
 #include <gmock/gmock.h>
@@ -381,7 +390,8 @@ TYPED_TEST(LlpIfTest, StreamingBytesGiveUp) {
   this->open(2);
   this->event(LlpEvt::kWaiting, 2, 70);
   this->put_raw(2, this->rng.bytes(100));
-  const auto req = dut.req.take(150'000);  // llp_if_raw tries for about 2^16 cycles
+  // llp_if_raw tries for about 2^16 cycles; 150'000 is more than twice that.
+  const auto req = dut.req.take(150'000);
   EXPECT_EQ(req, (spec::LlpCtlReq{.op = LlpOp::kAbort, .connection = 2}));
   EXPECT_EQ(this->query(2).waiting, 0) << "bytes of an aborted connection";
   this->event(LlpEvt::kReset, 2);
@@ -694,7 +704,7 @@ TYPED_TEST(LlpIfTest, SegmentSizes) {
       this->expect_no_grant();
       this->credit(conn, need);
       this->expect_grant(1, mulpdu);
-      if (mss >= 160) {
+      if (mss >= 160) {  // below, the MULPDU may be the least, 128, and its FPDU longer than mss
         EXPECT_LE(need - kTerm, mss);
       }
       this->order(QpOp::kAbort, 1);

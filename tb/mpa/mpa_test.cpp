@@ -1,5 +1,9 @@
 // mpa: FPDUs out of ULPDUs and back, checked against the test's own frame builder. RFC 5044 section
 // 4.
+//
+// The test plays qp (starts and stops QPs), llp_if (puts received records, takes FPDUs) and ddp
+// (puts ULPDUs, takes received ones). A received record holds one FPDU. mpa reports a bad one as an
+// empty ULPDU with a cause: CRC, or `marker` for any other error of the frame.
 #include "mpa_dut.hpp"
 #include "system/wire.hpp"
 #include "vectors/golden.hpp"
@@ -28,8 +32,9 @@ struct Way {
   uint64_t position = 0;
 };
 
-/// The FPDU of a ULPDU at the position of `way`, which it advances. length_lie changes the length
-/// field, marker_lie a marker.
+/// The FPDU of a ULPDU at the position of `way`, which it advances. length_lie is added to the
+/// length field, marker_lie to the first marker. A marker stands at each 512th byte of the stream.
+/// It holds the number of bytes from its FPDU's length field to itself.
 Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_lie = 0) {
   Bytes plain;
   const auto length = static_cast<uint16_t>(static_cast<int>(ulpdu.size()) + length_lie);
@@ -309,7 +314,7 @@ TYPED_TEST(MpaTest, RecordsThatCannotBe) {
     }
     // Longer than the packet store.
     this->start(6, false, false, false);
-    this->put_record(6, this->rng.bytes(131071));
+    this->put_record(6, this->rng.bytes(131071));  // the largest length of 17 bits
     this->expect_cause(6, Cause::kMpaMarker);
     const Bytes u = this->rng.bytes(77);
     this->put_good(0, u);
@@ -547,6 +552,7 @@ TYPED_TEST(MpaRtlTest, Throughput) {
     const auto begin = this->dut.now();
     EXPECT_TRUE(this->dut.run_until(
         [&] { return this->dut.rx_ulpdu.size() == kCount && this->dut.tx_fpdu.size() == kCount; }));
+    // 60: more than the latencies and the last FPDU's wait
     EXPECT_LE(this->dut.now() - begin, (kCount + 1) * cycles + 60) << n << " bytes";
   }
 }
@@ -562,6 +568,7 @@ TYPED_TEST(MpaRtlTest, Latency) {
     this->put_good(qpn, u);
     auto begin = this->dut.now();
     this->expect_ulpdu(qpn, u);
+    // The default build has a cycle more: its queue of headers is a memory.
     EXPECT_EQ(this->dut.now() - begin - 1, TypeParam::sizes().fifo_depth > 4 ? 14U : 13U);
     this->put_ulpdu(qpn, u);
     begin = this->dut.now();
