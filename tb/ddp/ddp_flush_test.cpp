@@ -1,5 +1,11 @@
 // ddp, RDMA Flush: responses on QN 3, sent and received. The expectations come from decision 10 and
 // draft-talpey-rdma-commit-01 section 3.1.1.2, typed here.
+//
+// rdmap puts the response to a Flush as a message. ddp reads back one byte of the flushed range
+// (payload_req, with the watermark), drops the byte, and sends the response: a header alone. The
+// response to an empty Flush reads nothing and waits for its watermark in ddp. World
+// (ddp_world.hpp) plays the neighbours: d.payload_hdr.idle(100) withholds the byte, hold_places the
+// placements, hold_grants the grants. w.answered counts the payload requests that were answered.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {

@@ -19,7 +19,8 @@ void deposit(Word& word, unsigned lsb, uint32_t value) {
 }
 
 /// The next MSN of a queue, received or sent. In the RTL's tables, lsb is the number of bits in the
-/// fields after the MSN, which the comments list.
+/// fields after the MSN, which the comments list: 32 bits of each later MSN, pd 16, persist 1,
+/// written 1, write_len 32; resp_tagged 1, resp_length 32, term_length 7, sq_info 35 for each slot.
 template <class D>
 void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })

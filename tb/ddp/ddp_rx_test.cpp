@@ -1,5 +1,11 @@
 // ddp, receive: headers, placement, delivery. The expectations come from RFC 5041 and the contract,
 // typed here.
+//
+// World (ddp_world.hpp) plays the neighbours. receive(qpn, ULPDU, verdict) puts a segment of mpa.
+// ddp takes a receive WQE of qp for the first segment of a Send (w.wqes), has tpt check the keys
+// (w.rx_asked), and shows the segment with a cause to rdmap (rx_segment). rdmap returns the
+// prepared verdict. Then ddp places the payload (w.placed) and reports the message (rx_done). The
+// low 3 bits of an STag are the result of tpt's check, 0 for ok; bit 8 is the epoch.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {
@@ -131,8 +137,8 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
 struct Bad {
   const char* what;
   Bytes ulpdu;
-  Cause cause;
-  Cause mpa = Cause::kNone;
+  Cause cause;               // in rx_segment
+  Cause mpa = Cause::kNone;  // of mpa: then the ULPDU is empty
   WcStatus status = WcStatus::kSuccess;  // of the receive, if ddp reports it
   RqTake take = RqTake::kOk;
 };
@@ -564,6 +570,7 @@ TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
           {.address = 0, .length = 1, .result = spec::TptResult::kOk, .epoch = 0, .last = 1});
   });
   d.rx_dropped.on_item([](const auto&) {});
+  // Payload of the longest ULPDU; segments whose sum still fits 32 bits.
   constexpr uint32_t kPayload = 65535 - 18, kWhole = 0xffffffff / kPayload;
   for (uint32_t i = 0; i <= kWhole; i++) {
     w.verdicts.push_back(i < kWhole ? kTake : kDrop);
@@ -677,8 +684,8 @@ TYPED_TEST(DdpRxTest, StopWaitsForAHeldReport) {
     w.start_qp(2);
     w.wqes[1] = {wqe(1, {20})};
     for (uint16_t i = 0; i < 20; i++) w.wqes[2].push_back(wqe(i, {20}));
-    Bytes u = untagged(4, true, 0, 1, 0, {});
-    u[5] = 8;  // the STag to be invalidated
+    Bytes u = untagged(4, true, 0, 1, 0, {});  // opcode 4: Send with Invalidate
+    u[5] = 8;                                  // octets 2 to 5: the STag to be invalidated
     w.receive(1, u, {.accept = 1, .deliver = spec::DeliverKind::kInvalidate, .immediate = 8});
     EXPECT_EQ(d.invalidate.take().stag, 8U);
     d.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1, .params = {}});
@@ -709,6 +716,7 @@ TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
     std::optional<uint64_t> waits_for;  // extents issued before the request
     d.invalidate.on_item([&](const spec::Invalidate&) { waits_for = all(w.given); });
     for (uint16_t i = 0; i < kSends; i++) {
+      // opcode 4: Send with Invalidate
       Bytes u = untagged(i == 0 ? 4 : kSend, true, 0, i + 1U, 0, Bytes(8, 1));
       if (i == 0) u[4] = 0x40;  // STag 0x4000
       spec::RxVerdict v = kPlaceRecv;
@@ -743,7 +751,7 @@ TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
           std::pair{spec::TptResult::kRights, Cause::kRdmapInvProtected}}) {
       w.start_qp(3);
       w.wqes[3] = {wqe(4, {8})};
-      Bytes u = untagged(4, true, 0, 1, 0, {});
+      Bytes u = untagged(4, true, 0, 1, 0, {});  // opcode 4: Send with Invalidate
       u[5] = static_cast<uint8_t>(result);  // decoded by result_of()
       w.receive(3, u, kDrop);
       EXPECT_EQ(this->dut.rx_segment.take().cause, cause);
@@ -777,6 +785,7 @@ TYPED_TEST(DdpRxTest, ImmediateDataTakesAReceiveAndPlacesNothing) {
                               .immediate = 0x0102030405060708};
       EXPECT_EQ(this->dut.rx_done.take(), want);
     };
+    // Opcodes: 8 Immediate Data, 9 the same with a solicited event.
     w.receive(2, untagged(8, true, 0, 1, 0, Bytes(8, 1)), imm);
     expect(5, 0);
     EXPECT_TRUE(w.rx_asked.empty());

@@ -173,6 +173,7 @@ class Mix {
     dut.rx_ulpdu.put_packet(s.ulpdu);
     segments.push_back(std::move(s));
   }
+  // A key whose low 3 bits are 5 fails its check with kBounds (result_of()).
   void of_tagged(Segment& s) {
     const Bytes data = random_bytes(rng, rng.below(100));
     uint32_t stag = 0x4000;
@@ -198,7 +199,7 @@ class Mix {
     uint32_t msn = q.msn;
     if (rng.percent(1)) msn ^= 4, s.cause = Cause::kDdpUntaggedMsn;
     s.ulpdu = untagged(inval ? kSendInv : kSend, last, 0, msn, q.mo, random_bytes(rng, length));
-    if (inval)
+    if (inval)  // octets 2 to 5: the STag to be invalidated
       s.ulpdu[4] = static_cast<uint8_t>(stag >> 8), s.ulpdu[5] = static_cast<uint8_t>(stag);
     s.of_send = true, s.wqe = wqe, s.verdict.place = length != 0;
     if (last) {

@@ -1,5 +1,11 @@
 // ddp: reports for a shared receive queue. Each WQE that a take has returned is reported exactly
 // once, in the order of its QP's takes, whatever happens to its message (decision 16).
+//
+// World (ddp_world.hpp) plays the neighbours. receive(qpn, ULPDU, verdict) puts a segment of mpa.
+// ddp takes a WQE of qp for the first segment of a message. rdmap returns the prepared verdict:
+// kDrop refuses the segment, and with it the QP. A report (rx_done) has the WQE's tag and a status.
+// ddp flushes (wr_flush_err) the WQE of a message that does not end; qp could not, since the WQE
+// has left the shared queue.
 #include <algorithm>
 
 #include "ddp/ddp_world.hpp"

@@ -1,5 +1,8 @@
 // ddp while QPs stop and start again with segments in flight. The expectations come from the
 // contract (theory-of-operation.md: ddp, and the order in which qp stops its units), typed here.
+//
+// ddp acknowledges a stop of a QP (qp_ack) when everything of the QP in flight has left it, in both
+// directions. World (ddp_world.hpp) plays the neighbours; this file adds what they do in a stop.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {

@@ -1,5 +1,12 @@
 // ddp, transmit: segments, sources, faults. The expectations come from RFC 5041 and the contract,
 // typed here.
+//
+// World (ddp_world.hpp) plays the neighbours. rdmap puts a message of one of three sources: send
+// queue, responder, Terminate. For each segment ddp wants a grant, which brings the MULPDU
+// (w.wants; hold_grants delays grants). Then ddp requests the segment's payload from host_if
+// (w.reqs) with keys for tpt (w.tx_asked), and sends the ULPDU to mpa when the payload has come.
+// Inline bytes come with the message. The low 3 bits of an lkey are the result of its lookup, 0 for
+// ok; if bit 15 is set, the read fails.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {
@@ -137,7 +144,7 @@ TYPED_TEST(DdpTxTest, CutsAtMulpdu) {
     w.start_qp(2, 0x99);
     for (uint16_t mulpdu : {uint16_t{128}, uint16_t{1460}, uint16_t{65535}}) {
       w.mulpdu[2] = mulpdu;
-      const auto cap = static_cast<uint32_t>(mulpdu - 14);
+      const auto cap = static_cast<uint32_t>(mulpdu - 14);  // less a tagged header
       for (uint32_t n : {0U, 1U, 63U, 64U, 65U, cap - 1, cap, cap + 1, 3 * cap, 3 * cap + 7}) {
         if (n > 140000 || (n > 70000 && p.idle != 0)) continue;
         const Message m =
@@ -238,6 +245,7 @@ TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
 // segments, and small Reads in both directions ran at a tenth of their rate.)
 TYPED_TEST(DdpTxTest, InlineBytesHoldUpNoRequestForPayload) {
   const unsigned depth = TypeParam::sizes().seg_depth;
+  // Pairs of a segment with payload and one with inline bytes, each of a QP of its own.
   const unsigned pairs = std::min(depth, TypeParam::sizes().num_qps) / 2;
   for (const size_t bytes : {size_t{28}, size_t{224}}) {
     World w(this->dut, Pace{});
@@ -657,7 +665,7 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   d.qp_ctl.put(c);
   d.cycles(50);
   // per QP; together more than half of 2^16, the range of ddp_qp's counters
-  constexpr uint32_t kPass = 4720;
+  constexpr uint32_t kPass = 4720;  // segments; each has 114 bytes, as 128 - 14 of header allow
   for (uint16_t q = 1; q <= kQps; q++)
     this->put(w, write(q, {{.address = 0, .length = kPass * 114, .lkey = 0x1000}}));
   ASSERT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == kPass * kQps; }, 1'000'000));
@@ -698,6 +706,7 @@ TEST_F(DdpTxDefaultTest, KeepsItsPace) {
     return write(q, {{.address = 0, .length = 1394, .lkey = 0x1000}});
   });
   const uint64_t before = w.wants, begin = this->dut.now();
+  // 40 segments of 114 bytes: a MULPDU of 128 less the tagged header of 14.
   this->put(w, write(0, {{.address = 0, .length = 40 * 114, .lkey = 0x1000}}));
   w.mulpdu[0] = 128;
   EXPECT_TRUE(this->dut.run_until([&] { return w.wants == before + 40; }));
@@ -707,7 +716,7 @@ TEST_F(DdpTxDefaultTest, KeepsItsPace) {
             << " (bench 1)\n";
   EXPECT_LT(inlined, 4.1);
   EXPECT_LT(small, 4.1);
-  EXPECT_LT(bulk, 23.0);
+  EXPECT_LT(bulk, 23.0);  // 14 + 1394 bytes are 22 beats
   EXPECT_LT(loop, 12.0);
 }
 

@@ -1,9 +1,16 @@
 // The neighbours of ddp, as simple as the contract allows, and a memory whose bytes are computed.
 //
-// tpt: an STag encodes the result of its check: the low 3 bits are the tpt_result, bit 8 is the
-// epoch. A TO has the bus address (STag << 32) + TO, with pages of 4 KiB. Memory: the byte at an
-// address is byte_at(address). rdmap, qp and llp_if respond as the test has prepared: verdicts in
-// order, receive WQEs per QP, MULPDU per QP.
+// Receive: mpa puts a ULPDU (receive). For the first segment of a message on QN 0, ddp takes a
+// receive WQE of qp (on_take). ddp has tpt check the segment's keys (on_rx_xlate), and shows the
+// segment to rdmap, which returns a verdict (give_verdict). If the verdict says so, ddp writes the
+// payload to host_if (join), and reports the message (rx_done) after place_done.
+// Transmit: rdmap puts a message (send). For each segment, ddp wants a grant of llp_if (on_want),
+// has tpt look up the payload (on_tx_xlate), requests it (answer_payload), and sends the ULPDU.
+//
+// tpt: an STag encodes the result of its check: the low 3 bits are the tpt_result (0: ok), bit 8 is
+// the epoch. A TO has the bus address (STag << 32) + TO, with pages of 4 KiB. Memory: the byte at
+// an address is byte_at(address); a read of a key with bit 15 (0x8000) fails. rdmap, qp and llp_if
+// respond as the test has prepared: verdicts in order, receive WQEs per QP, MULPDU per QP.
 #pragma once
 
 #include <deque>
@@ -124,6 +131,7 @@ struct World {
     EXPECT_EQ(x.length == 0, x.invalidate != 0);
     rx_asked.push_back(x);
     rx_group.push_back(x);
+    // The pieces of a segment: one for each SGE of the WQE, at most 3, after an STag to invalidate.
     EXPECT_LE(rx_group.size(), 3U + rx_group.front().invalidate);
     if (x.last == 0) return;
     spec::TptResult r = spec::TptResult::kOk;
@@ -254,10 +262,12 @@ struct World {
   D& dut;
   std::deque<spec::RxVerdict> verdicts;  // of the next segments, in order
   bool hold_verdicts = false, hold_places = false, hold_grants = false;
+  // rx_asked, tx_asked: all lookups. rx_group, tx_group: those of a segment, until its last comes.
   std::vector<spec::RxXlate> rx_asked, rx_group, tx_asked, tx_group;
   std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;
   std::set<uint16_t> shared;  // QPs that take from an SRQ
-  std::map<uint16_t, std::vector<uint16_t>> taken;
+  std::map<uint16_t, std::vector<uint16_t>> taken;  // by QP: index (tag) of each WQE taken
+  // By QP: takes, and messages of the send queue and of the responder that occupy a slot in ddp.
   std::map<uint16_t, unsigned> takes, sq_used, resp_used;
   // extents by epoch: issued by tpt, placed, dropped
   std::array<uint64_t, 2> given{}, used{}, dropped{};

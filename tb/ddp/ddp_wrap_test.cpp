@@ -12,7 +12,7 @@ using spec::DeliverKind;
 using spec::RdmapOpcode;
 using spec::TxSource;
 
-constexpr uint32_t kStarts[] = {0x7ffffffe, 0xfffffffe};
+constexpr uint32_t kStarts[] = {0x7ffffffe, 0xfffffffe};  // 2 before the top bit flips
 constexpr uint8_t kReadRequest = 1, kSend = 3, kTerminate = 7, kFlushResponse = 0xd;
 
 template <class D>
@@ -28,6 +28,7 @@ TYPED_TEST(DdpWrapTest, ReceivedMsnsGoOnAcross) {
     const spec::RxVerdict take{.accept = 1}, place{.accept = 1, .place = 1};
     const spec::RxVerdict whole{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv};
     for (const uint32_t start : kStarts) {
+      // After five messages start + 5 is next. Wrong: the last again, one skipped, the other half.
       for (const uint32_t wrong : {start + 4, start + 6, start + 5 - 0x80000000U}) {
         w.start_qp(3, 7, true);
         for (unsigned qn = 0; qn < 4; qn++) set_rx_msn(this->dut, 3, qn, start);

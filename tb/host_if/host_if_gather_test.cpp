@@ -2,10 +2,11 @@
 // become reads whose bytes are dense in the client's ring. A packet is whole when all its bytes are
 // back.
 //
-// Host memory is a function of the address. The test answers the reads in any order and writes the
-// bytes where each read asked for them. When a packet is whole, the test compares its words with
-// its extents' bytes. tpt never sends a length of 0 except for a failed check (theory-of-operation,
-// tpt).
+// A packet is a length and a group of extents; the last extent is marked. The device cuts an extent
+// into chunks at MRRS and at 4 KiB, one read each. Host memory is a function of the address. The
+// test answers the reads in any order and writes the bytes at the position that each read gave.
+// When a packet is whole, the test compares its words with its extents' bytes. tpt never sends a
+// length of 0 except for a failed check (theory-of-operation, tpt).
 #include <cstring>
 
 #include "VHostIfGather.h"
@@ -337,7 +338,7 @@ class HostIfGatherTest : public testing::Test {
     const spec::Extent& e = p.extents[extent];
     const bool ok = e.result == spec::TptResult::kOk;
     uint64_t address = e.address, rest = ok ? e.length : 0;
-    const uint64_t limit = uint64_t{128} << std::min(mrrs, 5U);
+    const uint64_t limit = uint64_t{128} << std::min(mrrs, 5U);  // reserved codes: 4096
     met("DMA off", !dma_on && ok);
     met("DMA off in a packet", !dma_on && ok && extent != 0 && chunks.back().real);
     do {
@@ -505,6 +506,7 @@ TEST_F(HostIfGatherRateTest, AReadACycleAndAPacketEveryTwo) {
   for (int i = 0; i < 8; i++) give(packet(128 * 64));  // each fills the ring
   from = dut.now();
   dut.run_until([&] { return issued == 200 + 8 * 64; });
+  // Each packet of 8192 bytes has 64 reads of 128 bytes (mrrs 0), and may open in a cycle more.
   EXPECT_LE(dut.now() - from, 8U * (64 + 1) + 10);
   finish();
 }

@@ -1,6 +1,11 @@
 // host_if for unit atomic: reads of old values (qn1_rd) and stores of words (word_wr), concurrent
-// with the other clients. RTL only. The bench is the PCIe root on one side and the clients on the
-// other.
+// with the other clients. RTL only. The bench is the PCIe root on one side (RootPort) and the
+// clients on the other.
+//
+// A store of atomic (word_wr) becomes one write of 8 bytes on dma_wr. host_if reports it on
+// word_done when dma_wr has accepted it. A read (qn1_rd_req) returns a header and the bytes, in the
+// order of the requests. A response to an MMIO read (mmio_rsp) must follow the writes accepted
+// before the read.
 #include <gtest/gtest.h>
 
 #include "VHostIf.h"
@@ -24,7 +29,7 @@ class HostIfQn1Test : public testing::Test {
   static constexpr uint64_t kPlace = Root::kBase + (2U << 20);  // written by place
   static constexpr uint64_t kSmall = Root::kBase + (3U << 20);  // written by cq and admin
   static constexpr uint64_t kWords = kSmall + (1U << 19);       // written by word_wr
-  static constexpr unsigned kTags = D::kMinimum ? 1 : 64;       // of qn1
+  static constexpr unsigned kTags = D::kMinimum ? 1 : 64;       // read tags of qn1
   static constexpr unsigned kRegTags = D::kMinimum ? 1 : 8;
 
   D dut;
@@ -297,8 +302,9 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
     EXPECT_EQ(d.sq_rd.size(), 100U);
     EXPECT_EQ(d.payload.size(), 60U);
     EXPECT_EQ(d.reg_rd.size(), 60U);
-    // Tags: first those of the other clients, then those of qn1, those of reg at the top. Client
-    // codes of the tap: 4 qn1, 5 reg, below 4 the others, for which `want` is 0.
+    // Tags: first those of the other clients, then those of qn1, those of reg at the top: of 192 in
+    // all 120, 64 and 8 (128 - 8 = 120); of 8 in the minimum build 6, 1 and 1. Client codes of the
+    // tap: 4 qn1, 5 reg, below 4 the others, for which `want` is 0.
     const unsigned first = TypeParam::kMinimum ? 6 : 128 - TestFixture::kRegTags,
                    reg = first + TestFixture::kTags;
     uint64_t of_qn1 = 0;

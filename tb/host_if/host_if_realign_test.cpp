@@ -1,8 +1,11 @@
 // host_if_realign: the dense words of a packet are sent as TLPs of the lengths that the chunks
 // give. Each TLP is dense from lane 0, whatever the alignment from one chunk to the next.
 //
-// The reference is a byte array per packet, cut where the chunks cut it. Words of the four clients
-// are valid together. Lanes after a packet's last byte contain garbage.
+// A chunk gives the client and the length of one TLP; the last chunk of a packet is marked (end).
+// The client's words hold the packet's bytes densely. A word has 64 bytes of place (client 0), 32
+// of cq (1), 64 of admin (2) or 8 of word_wr (3). The reference is a byte array per packet, cut
+// where the chunks cut it. Words of the four clients are valid together. Lanes after a packet's
+// last byte contain garbage.
 #include <cstring>
 #include <set>
 

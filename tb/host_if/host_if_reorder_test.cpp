@@ -2,9 +2,13 @@
 // whatever the order, the pieces and the position in a ring. Nothing else in the buffer changes,
 // whatever PCIe sends.
 //
+// The test issues a read (begin): its tag, the byte of the buffer at which it begins, its length.
+// Then it plays PCIe: pieces of beats with the tag. The device reports the end of each read with a
+// status (end), and shows the tags that may not be used, since PCIe may still complete them (held).
+//
 // The reference is an array of bytes. Pieces are cut anywhere and come in any order between tags.
-// The rings are filled to the last byte and emptied in order, while the read port also reads other
-// words at random.
+// The buffer has one ring of payload and five small ones. The rings are filled to the last byte and
+// emptied in order, while the read port also reads other words at random.
 #include <cstring>
 #include <set>
 
@@ -242,6 +246,8 @@ class HostIfReorderTest : public testing::Test {
     uint64_t unexpected = 0, malformed = 0, timed_out = 0;
     bool operator==(const Counts&) const = default;
   } counted, expected;
+  // never_percent: reads that get no (further) completion. wrong_percent: completions that no root
+  // should send. most_live: reads and held tags at a time.
   uint32_t timeout = 0;
   unsigned never_percent = 0, wrong_percent = 0, most_live = B::kTags;
   std::map<unsigned, uint64_t> ended_at;  // by tag: the cycle of its latest end

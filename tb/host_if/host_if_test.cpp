@@ -1,5 +1,12 @@
-// host_if: docs/theory-of-operation.md, host_if. The bench is the PCIe root on one side and all
-// clients on the other.
+// host_if: docs/theory-of-operation.md, host_if. The bench is the PCIe root on one side (RootPort)
+// and all clients on the other.
+//
+//   MMIO    requests of the root (mmio_req): registers, doorbells, pushes; responses (mmio_rsp)
+//   reads   of clients sq, rq, admin and reg (*_rd_req: address and length), and of payload (a
+//           length and a group of extents); each returns a header with a status, and the bytes
+//   writes  of place (payload at extents), cq (entries and MSI-X messages) and admin
+// Streams rd_retired and wr_retired report each extent when it is read or written. place_done
+// reports each place packet when dma_wr has accepted it. mmio_rsp never passes an earlier write.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -64,10 +71,12 @@ class HostIfTest : public testing::Test {
     std::memcpy(&value, &data, 8);
     return value;
   }
+  /// A doorbell: object in 24 bits, flags in 8, index in 32.
   static uint64_t bell(uint32_t object, uint8_t flags, uint32_t index) {
     return object | uint64_t{flags} << 24 | uint64_t{index} << 32;
   }
-  /// A WQE as a push sends it. `ring`: its doorbell.
+  /// A WQE of 1 or 2 units as a push sends it. Byte 2 has the units; bytes 24 to 31 have `ring`,
+  /// its doorbell.
   Bytes wqe(unsigned units, uint64_t ring) {
     Bytes b(128);
     rng.fill(b);
@@ -332,7 +341,7 @@ TYPED_TEST(HostIfTest, Registers) {
   d.settle();
   EXPECT_TRUE(d.eq_doorbell.empty()) << "an EQ that does not exist";
 
-  const bool min = TypeParam::kMinimum;
+  const bool min = TypeParam::kMinimum;  // sizes.yaml, columns `minimum` and `default`
   EXPECT_EQ(this->read(spec::kCapNumQpsOffset), min ? 8U : 1024U);
   EXPECT_EQ(this->read(spec::kCapNumCqsOffset), min ? 8U : 1024U);
   EXPECT_EQ(this->read(spec::kCapNumEqsOffset), min ? 2U : 16U);
@@ -1429,6 +1438,7 @@ TYPED_TEST(HostIfRtlTest, Throughput) {
     };
     const auto w4k = place(50, 4096, 0), w64 = place(500, 64, 0), w4k1 = place(50, 4096, 1);
     const auto r4k = payload(50, 4096, 0), r64 = payload(500, 64, 0), r4k1 = payload(50, 4096, 1);
+    // Beats of the packets (unaligned: one more each), then the latency.
     EXPECT_LE(w4k, 50 * 64 + 30U);
     EXPECT_LE(w4k1, 50 * 65 + 30U);
     EXPECT_LE(w64, 500 + 30U);

@@ -56,9 +56,12 @@ class RootPort final : public Port {
     dut.attach(this);
   }
 
+  /// Codes of the most bytes of a write and of a read (0: 128), and the boundary in bytes at which
+  /// completions may be cut.
   void limits(unsigned mps, unsigned mrrs, unsigned rcb) {
     mps_ = 128U << mps, mrrs_ = 128U << mrrs, rcb_ = rcb;
   }
+  /// Cycles from a read to its first completion: at least `low`, at most `high`.
   void delay(unsigned low, unsigned high) { low_ = low, high_ = high; }
   void any_piece(bool on) {
     any_piece_ = on;
