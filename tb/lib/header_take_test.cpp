@@ -74,7 +74,7 @@ TEST_F(HeaderTakeTest, RandomPackets) {
   });
 }
 
-TEST_F(HeaderTakeTest, TwoCyclesASmallPacketAndOneABeat) {
+TEST_F(HeaderTakeTest, OneBeatACycleAlsoOfSmallPackets) {
   decode = 4;  // within the latency that Depth covers
   for (size_t length : {20, 64, 100, 128, 64 * 10}) {
     restart({});
