@@ -111,7 +111,7 @@ class AdminWorld : public testing::Test {
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> lists;  // STag: page-list entries: first, count
   Bytes waiting;                                            // the bytes that conn_give returns
   bool give_ends = false;                                   // the connection ends first
-  std::optional<spec::CmdRsp> last_answer;  // of a unit to a command in `sent`
+  std::optional<spec::CmdRsp> last_answer;                  // of a unit to a command in `sent`
 
   void start(Pace pace, unsigned log = 3) {
     dut.start(pace);

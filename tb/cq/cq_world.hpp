@@ -44,12 +44,12 @@ struct CqSetup {
 struct CqSeen {
   CqSetup setup{};
   uint64_t base = 0;
-  uint16_t asked = 0;                // completions put
-  uint16_t written = 0;              // entries found in the ring
-  uint16_t consumer = 0;             // last index reported by a doorbell
-  std::deque<spec::Cqe> expected{};  // requested and not found yet
-  std::vector<bool> counted{};       // of each entry found: solicited or an error
-  uint64_t time = 0;                 // timestamp of the last entry found
+  uint16_t asked = 0;                 // completions put
+  uint16_t written = 0;               // entries found in the ring
+  uint16_t consumer = 0;              // last index reported by a doorbell
+  std::deque<spec::Cqe> expected{};   // requested and not found yet
+  std::vector<bool> counted{};        // of each entry found: solicited or an error
+  uint64_t time = 0;                  // timestamp of the last entry found
   std::optional<uint32_t> old_eqn{};  // while modify_cq is in progress
   [[nodiscard]] uint32_t size() const { return 1U << setup.log; }
 };

@@ -137,8 +137,8 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
 struct Bad {
   const char* what;
   Bytes ulpdu;
-  Cause cause;               // in rx_segment
-  Cause mpa = Cause::kNone;  // of mpa: then the ULPDU is empty
+  Cause cause;                           // in rx_segment
+  Cause mpa = Cause::kNone;              // of mpa: then the ULPDU is empty
   WcStatus status = WcStatus::kSuccess;  // of the receive, if ddp reports it
   RqTake take = RqTake::kOk;
 };
@@ -752,7 +752,7 @@ TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
       w.start_qp(3);
       w.wqes[3] = {wqe(4, {8})};
       Bytes u = untagged(4, true, 0, 1, 0, {});  // opcode 4: Send with Invalidate
-      u[5] = static_cast<uint8_t>(result);  // decoded by result_of()
+      u[5] = static_cast<uint8_t>(result);       // decoded by result_of()
       w.receive(3, u, kDrop);
       EXPECT_EQ(this->dut.rx_segment.take().cause, cause);
       w.control(spec::QpOp::kStop, 3);

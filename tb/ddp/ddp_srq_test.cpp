@@ -4,8 +4,8 @@
 // World (ddp_world.hpp) plays the neighbours. receive(qpn, ULPDU, verdict) puts a segment of mpa.
 // ddp takes a WQE of qp for the first segment of a message. rdmap returns the prepared verdict:
 // kDrop refuses the segment, and with it the QP. A report (rx_done) has the WQE's tag and a status.
-// ddp flushes (wr_flush_err) the WQE of a message that does not end; qp could not, since the WQE
-// has left the shared queue.
+// ddp flushes (wr_flush_err) the WQE of a message that does not end, since only ddp knows which
+// WQEs of the shared queue a QP has taken.
 #include <algorithm>
 
 #include "ddp/ddp_world.hpp"

@@ -265,7 +265,7 @@ struct World {
   // rx_asked, tx_asked: all lookups. rx_group, tx_group: those of a segment, until its last comes.
   std::vector<spec::RxXlate> rx_asked, rx_group, tx_asked, tx_group;
   std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;
-  std::set<uint16_t> shared;  // QPs that take from an SRQ
+  std::set<uint16_t> shared;                        // QPs that take from an SRQ
   std::map<uint16_t, std::vector<uint16_t>> taken;  // by QP: index (tag) of each WQE taken
   // By QP: takes, and messages of the send queue and of the responder that occupy a slot in ddp.
   std::map<uint16_t, unsigned> takes, sq_used, resp_used;

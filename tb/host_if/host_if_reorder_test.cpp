@@ -191,6 +191,7 @@ class HostIfReorderTest : public testing::Test {
     const uint32_t n = some_length(ring.room());
     if (n > ring.room()) return;
     auto r = std::make_shared<Read>();
+    // A freed tag is used again 3 cycles later: held_o follows a beat by up to 3 cycles.
     const auto taken = [&](unsigned t) {
       const auto f = freed.find(t);
       return live.contains(t) || held.contains(t) || awaits_stray(t) ||
@@ -273,6 +274,7 @@ class HostIfReorderTest : public testing::Test {
     Read& r = *live[tag];
     ASSERT_TRUE(r.never) << "a read that is answered ends by itself";
     ASSERT_EQ(status, static_cast<unsigned>(spec::RdStatus::kAborted));
+    // A read without completions ends 1 to 1.5 time-outs after it was sent.
     const uint64_t age = dut.now() - r.issued;
     ASSERT_GE(age + 2 * B::kTags, timeout);  // a walk may be delayed
     ASSERT_LE(age, timeout + timeout / 2 + 2 * B::kTags + 10);
@@ -290,6 +292,8 @@ class HostIfReorderTest : public testing::Test {
     counted.timed_out += t.timed_out_o;
     std::array<uint32_t, (B::kTags + 31) / 32> bits{};
     std::memcpy(bits.data(), &t.held_o, sizeof t.held_o);
+    // A tag is held for 1.5 to 2 time-outs, unless its last piece comes. A walk over all tags takes
+    // kTags cycles and may be delayed.
     const uint64_t shortest = timeout + timeout / 2, longest = 2 * timeout + 2 * B::kTags + 10;
     for (unsigned tag = 0; tag < B::kTags; tag++) {
       const bool bit = (bits[tag / 32] >> (tag % 32) & 1) != 0;

@@ -1442,6 +1442,7 @@ TYPED_TEST(HostIfRtlTest, Throughput) {
     EXPECT_LE(w4k, 50 * 64 + 30U);
     EXPECT_LE(w4k1, 50 * 65 + 30U);
     EXPECT_LE(w64, 500 + 30U);
+    // 400: the root's 100 cycles, and the time until the first packet is whole.
     EXPECT_LE(r4k, 50 * 64 + 400U);
     EXPECT_LE(r64, 500 * 2 + 400U);
     EXPECT_LE(r4k1, 50 * 70 + 400U);

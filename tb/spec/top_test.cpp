@@ -1,5 +1,10 @@
 // specgen on the section `top` of streams.yaml: the generated top of the RTL, and the refused ends
 // of streams and wires.
+//
+// `units` become instances; `outside` are the neighbours of the chip. A stream between two units
+// becomes wires, a stream with an end outside becomes ports. `wires` are plain ports: `unit.port`
+// names a port unlike its wire. `from: each` wires one port of every unit separately to the target;
+// `from: all` wires the AND of them.
 #include "spec/specgen_run.hpp"
 
 namespace {

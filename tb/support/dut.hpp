@@ -51,6 +51,7 @@ void each_pace(F body) {
   }
 }
 
+/// One side of a bench: a stream, or pins. The device calls it in every cycle.
 class Port {
  public:
   virtual ~Port() = default;
@@ -66,6 +67,7 @@ class Port {
   [[nodiscard]] virtual bool waits() const { return false; }  // valid without ready
 };
 
+/// The device. It owns no port: each port attaches itself.
 class Dut {
  public:
   virtual ~Dut() = default;

@@ -16,9 +16,9 @@ inline void PciDeviceFake::power_on() {
   mrs.clear();
   fetched_ = answered_ = 0;
   pending_ = 0;
-  regs_[spec::kMagicOffset] = 0x43494e4d;  // "MNIC"
-  regs_[spec::kVersionOffset] = 0x00010000;      // 1.0
-  regs_[spec::kCapClockKhzOffset] = 322266;      // 322.266 MHz
+  regs_[spec::kMagicOffset] = 0x43494e4d;    // "MNIC"
+  regs_[spec::kVersionOffset] = 0x00010000;  // 1.0
+  regs_[spec::kCapClockKhzOffset] = 322266;  // 322.266 MHz
   const std::pair<uint32_t, uint32_t> caps[] = {{spec::kCapNumQpsOffset, sizes_.num_qps},
                                                 {spec::kCapNumCqsOffset, sizes_.num_cqs},
                                                 {spec::kCapNumEqsOffset, sizes_.num_eqs},
