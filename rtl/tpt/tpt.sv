@@ -12,11 +12,12 @@
 // Throughput: one lookup per cycle over all clients: receive first, then transmit, then the others
 // in turn. One extent per cycle over all clients: receive first, then transmit, then qn1, whose
 // items have one extent each.
-// Back-pressure: a client may have 8 lookups outstanding. While its outputs are not ready, its next
-// lookup is not accepted, and it blocks no other client. tpt waits for nothing else: destroy_mr
-// closes its region and returns in_progress while extents are in flight. invalidate closes an
-// entry, and invalidated follows when no extent of it is in flight; up to 2 x FifoDepth wait.
-// A fast registration waits for its page list; up to 8 are read at a time.
+// Back-pressure: a client may have 8 lookups outstanding (Depth of tpt_rsp and tpt_walk). While its
+// outputs are not ready, tpt accepts no further lookup of it, and it blocks no other client. tpt
+// waits for nothing else: destroy_mr closes its region and returns in_progress while extents are in
+// flight. invalidate closes an entry, and invalidated follows when no extent of it is in flight. Up
+// to 2 x FifoDepth invalidations of the peer wait for that. A fast registration waits for its page
+// list; up to 8 lists are read at a time.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update (in it tpt_windows, tpt_flight),
 // tpt_register.
 // Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
@@ -115,10 +116,12 @@ module tpt (
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W;
   localparam int unsigned JobW   = `RNIC_TPT_JOB_W;
-  // Client numbers, carried with a lookup.
+  // Client numbers, carried with a lookup. Wqe to Qn1 are in the order of u_others.
   localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4, Qn1 = 3'd5;
 
-  // --- pick. All requests of a lookup have the layout of wqe_check_t.
+  // --- pick. All requests of a lookup have the layout of wqe_check_t. *_room: the client may begin
+  // a lookup; rx needs room in its tpt_rsp and in its tpt_walk. running: the tables have been
+  // cleared.
   logic rx_room_rsp, rx_room_job, tx_room, wqe_room, resp_room, qn1_room, running;
   logic find_valid, find_ready;
   iwarp_pkg::wqe_check_t find, pick;
@@ -154,6 +157,7 @@ module tpt (
     end
   end
 
+  // the picked lookup, a cycle later
   logic                  go_q;
   logic [2:0]            go_client_q;
   iwarp_pkg::wqe_check_t go_item_q;
@@ -166,8 +170,8 @@ module tpt (
     go_item_q   <= pick;
   end
 
-  // --- lookup. find, table: of tpt_update (its own lookups, and its writes). reading, look: see
-  // tpt_entry.
+  // --- lookup. done_*: its result. find, table: of tpt_update (its own lookups, and its writes).
+  // reading, look: a lookup that has extents reads its entry in this cycle, or did in the last one.
   logic        done, done_last, done_invalidate, done_epoch,
                epoch, table_we, reading, look, look_epoch;
   logic [2:0]  done_client;
@@ -195,6 +199,7 @@ module tpt (
 
   // --- responses
   logic [1:0] unused_flags;
+  // rx_done, rx_answer: the last lookup of a segment has ended, with this result for all of them
   logic rx_done;
   iwarp_pkg::tpt_result_e rx_answer;
   tpt_rsp u_rx_rsp (
@@ -224,15 +229,15 @@ module tpt (
     .flag_o(unused_flags[1])
   );
 
-  // --- page list and walks. walked, drop, ext: a piece is walked or dropped, or an extent is
-  // issued; *_e: in which epoch. tpt_flight counts them.
+  // --- page list and walks. *_pbl: a walk reads the page list. walked, drop, ext: a lookup is
+  // walked or dropped, or an extent is issued; *_e: in which epoch. tpt_flight counts them.
   logic rx_pbl, rx_pbl_ready, tx_pbl, tx_pbl_ready, qn1_pbl, qn1_pbl_ready;
   logic [PblW-1:0] rx_page, tx_page, qn1_page;
   logic [51:0]     page;
   logic rx_walked, rx_walked_e, rx_drop, rx_drop_e, rx_ext, rx_ext_e;
   logic tx_walked, tx_walked_e, tx_drop, tx_drop_e, tx_ext, tx_ext_e;
   logic qn1_walked, qn1_walked_e, qn1_drop, qn1_drop_e, qn1_ext, qn1_ext_e;
-  // Writes: admin first, since its lists are short bursts.
+  // Writes: admin (pbl_wr) first, since its lists are short bursts; then tpt_register (list_*).
   logic            list_we, list_ready;
   logic [PblW-1:0] list_at;
   logic [51:0]     list_page;

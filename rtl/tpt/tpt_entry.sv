@@ -39,27 +39,27 @@ module tpt_entry #(
   output logic        look_epoch_o,
   // a lookup
   input  logic        valid_i,
-  input  logic [2:0]  client_i,
+  input  logic [2:0]  client_i,       // 0 rx, 1 tx, 2 wqe, 3 resp, 4 tpt_update, 5 qn1
   input  logic [31:0] stag_i,
   input  logic [63:0] tagged_offset_i,
   input  logic [31:0] length_i,
   input  logic [15:0] pd_i,
   input  logic [15:0] qpn_i,
-  input  logic [15:0] rights_i,
-  input  logic        invalidate_i,
-  input  logic        last_i,
+  input  logic [15:0] rights_i,       // that the access needs
+  input  logic        invalidate_i,   // may the STag be invalidated?
+  input  logic        last_i,         // of its group; passed on
   // its result, 5 cycles later
   output logic        valid_o,
   output logic [2:0]  client_o,
   output iwarp_pkg::tpt_result_e result_o,
   output logic        last_o,
   output logic        invalidate_o,
-  output logic        epoch_o,
+  output logic        epoch_o,            // in which it read its entry
   output logic [31:0] length_o,
   output logic [PblW-1:0] page_o,         // index of the page-list entry
-  output logic [20:0] page_offset_o,
-  output logic [4:0]  log_page_o,
-  output logic [SlotW-1:0] slot_o,
+  output logic [20:0] page_offset_o,      // in a page of at most 2^21 bytes
+  output logic [4:0]  log_page_o,         // log2 of the page size
+  output logic [SlotW-1:0] slot_o,        // of the entry that was read
   output logic [EntryW-1:0] entry_o,      // for tpt_update's own lookups
   // from tpt_update
   input  logic        we_i,
@@ -75,9 +75,9 @@ module tpt_entry #(
 `endif
 );
   // --- 1, 2: STag to its slot
-  logic [2:0]  valid_q;
-  localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 16 + 1 + 1;
-  localparam int unsigned LengthAt = 50, ToAt = LengthAt + 32;
+  logic [2:0]  valid_q;   // a lookup in item1_q, item2_q, item3_q
+  localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 16 + 1 + 1;   // client_i to last_i
+  localparam int unsigned LengthAt = 50, ToAt = LengthAt + 32;   // 50: pd_i to last_i
   logic [ItemW-1:0] item1_q, item2_q, item3_q;
   // end_low_q: low half of item3's end, with its carry: added a stage early, for timing
   logic [32:0] end_low_q;
@@ -86,7 +86,7 @@ module tpt_entry #(
   logic [63:0] to;
   logic [15:0] pd, qpn, rights;
   logic        invalidate, last;
-  logic [23:0] place;
+  logic [23:0] place;   // {generation, slot}; comparing the whole STag checks the generation
   tpt_key #(.Inverse(1'b1)) u_key (
     .clk_i, .en_i(1'b1), .key_i, .value_i(stag_i[31:8]), .value_o(place)
   );
@@ -184,10 +184,10 @@ module tpt_entry #(
     pbl_q        <= e_pbl;
   end
 
-  // --- 5: verdict; bytes from the first page's start give the page and the offset in it
+  // --- 5: result; bytes from the first page's start give the page and the offset in it
   logic [FromW-13:0] page_no;   // pages of 4 KiB
   logic        wraps, outside;
-  assign wraps      = end_q[64] && |end_q[63:0];
+  assign wraps      = end_q[64] && |end_q[63:0];   // to end at 2^64 itself is no wrap
   assign outside    = below_q || end_q > limit_q;
   assign page_no    = from_page_q[FromW-1:12] >> (log_page_q - 5'd12);
 

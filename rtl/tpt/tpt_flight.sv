@@ -37,11 +37,11 @@ module tpt_flight #(
   input  logic       reading_i,        // a lookup that has extents reads its entry
   input  logic       look_i,           // it has read its entry, whatever the result
   input  logic       look_epoch_i,
-  input  logic [5:0] ended_i,          // pieces walked or dropped
+  input  logic [5:0] ended_i,          // lookups walked, dropped (tpt_walk): of rx, tx, qn1
   input  logic [5:0] ended_epoch_i,
   input  logic       issued_i,         // an extent is issued
   input  logic       issued_epoch_i,
-  input  logic [3:0] retired_i,        // extents that are complete
+  input  logic [3:0] retired_i,        // extents: read, written, dropped by ddp, of qn1
   input  logic [3:0] retired_epoch_i,
   // the epoch
   input  logic       due_i,            // an entry was closed in the current epoch, or waits for it
@@ -51,12 +51,12 @@ module tpt_flight #(
   // The epoch in which an entry was closed, judged at judge_i. The outputs hold from the next cycle
   // on, while hold_i.
   input  logic       judge_i,
-  input  logic [EpochW-1:0] closed_i,
+  input  logic [EpochW-1:0] closed_i,  // that epoch
   output logic       current_o,        // it is the current epoch
   output logic       drained_o,        // no access that saw the entry open is in flight
   // invalidations
   input  logic             note_valid_i,
-  input  logic [NoteW-1:0] note_i,
+  input  logic [NoteW-1:0] note_i,     // passed on to done_o
   output logic             done_valid_o,
   input  logic             done_ready_i,
   output logic [NoteW-1:0] done_o
@@ -70,18 +70,18 @@ module tpt_flight #(
   output logic [1:0]           f_oldest_o
 `endif
 );
-  // maximum that leaves flight per cycle: ended_i and retired_i
+  // maximum that leaves flight per cycle: 6 of ended_i and 4 of retired_i
   localparam int unsigned OutW = 10;
 
   logic [EpochW-1:0]  epoch_q;
   logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
-  logic [4:0] delta0_d, delta0_q, delta1_d, delta1_q;   // two's complement
+  logic [4:0] delta0_d, delta0_q, delta1_d, delta1_q;   // -OutW to 2, two's complement
   function automatic logic [3:0] ones(input logic [OutW-1:0] bits);
     ones = '0;
     for (int i = 0; i < 32'(OutW); i++) ones = ones + {3'b000, bits[i]};
   endfunction
   // Entries to and exits from flight are all counted two cycles late: registered, summed, added.
-  logic [OutW+1:0] moves_d, moves_q, move_epochs_q;
+  logic [OutW+1:0] moves_d, moves_q, move_epochs_q;   // the top 2 bits enter, the others leave
   assign moves_d = {issued_i, look_i, ended_i, retired_i};
   always_ff @(posedge clk_i) begin
     if (!rst_ni) moves_q <= '0;
@@ -120,9 +120,9 @@ module tpt_flight #(
   assign epoch_o     = epoch_q;
 
   // --- notes
-  localparam int unsigned NoteDepth = 3 * rnic_pkg::FifoDepth;
-  logic       note_room, note_valid, ripe, ripe_q, pop;
-  logic [1:0] oldest;
+  localparam int unsigned NoteDepth = 3 * rnic_pkg::FifoDepth;   // 2 of the peer, 1 of our own
+  logic       note_room, note_valid, ripe, ripe_q, pop;           // ripe: the oldest has drained
+  logic [1:0] oldest;   // epoch of the oldest note
   logic [$clog2(NoteDepth+1)-1:0] notes;
   stream_fifo #(.Width(2 + NoteW), .Depth(NoteDepth), .Reserved(1'b1)) u_notes (
     .clk_i, .rst_ni,
@@ -142,7 +142,7 @@ module tpt_flight #(
 
   // --- the epoch
   // current_q, before_q: what was judged is the current epoch, the one before
-  logic turn, turn_due_q, current_q, before_q;
+  logic turn, turn_due_q, current_q, before_q;   // turn_due_q: due_i asks for a turn
   logic old_empty_q;
   // A note that the queue holds but does not show yet (build `stall`) may be drained, too.
   assign turn = turn_due_q && old_empty && !hold_i && !ripe && (note_valid || notes == '0);

@@ -1,6 +1,6 @@
 // tpt_key: the keyed permutation between table slots and STags, forward or inverse.
 //
-// In: 24 bits, per cycle. Out: the permuted 24 bits.
+// In: {generation, slot} of an entry. Out: bits 31:8 of its STag. Inverse: from the STag back.
 //
 //   value_i --> [ 8 rounds ] --> reg --> [ 8 rounds ] --> reg --> value_o
 //
@@ -17,7 +17,7 @@ module tpt_key #(
   input  logic [23:0] value_i,
   output logic [23:0] value_o
 );
-  function automatic logic [11:0] mix(input logic [11:0] x);
+  function automatic logic [11:0] mix(input logic [11:0] x);   // (rotl 1 & rotl 8) ^ rotl 2
     mix = ({x[10:0], x[11]} & {x[3:0], x[11:4]}) ^ {x[9:0], x[11:10]};
   endfunction
 
@@ -31,7 +31,7 @@ module tpt_key #(
     rounds  = value;
     for (int unsigned r = 0; r < 8; r++) begin
       n = Inverse ? 15 - (first + r) : first + r;
-      k = doubled[(5 * n) % 64 +: 12] ^ n[11:0];
+      k = doubled[(5 * n) % 64 +: 12] ^ n[11:0];   // round n: 12 bits of the key, from bit 5n on
       if (Inverse) rounds = {rounds[11:0], rounds[23:12] ^ mix(rounds[11:0]) ^ k};
       else         rounds = {rounds[11:0] ^ mix(rounds[23:12]) ^ k, rounds[23:12]};
     end

@@ -9,14 +9,23 @@
 //   reg_rd_hdr, reg_rd --> [ entries ] --> check --> pbl_wr                    |
 //                                           +--> open, give up --> tpt_update -+
 //
+// Steps of a registration: the front judges its operands, claims the entry in tpt_update, puts the
+// registration into jobs, and requests its list from host memory in pieces of 4 KiB. The back takes
+// the oldest job, checks each entry of its list and writes it to the page list. Then it requests
+// tpt_update to open the entry, or to give it up if a read or a check failed. A bind needs only the
+// front.
+//
 // 1. A claimed entry is closed, and no command, invalidation or registration changes it: its page
 //    list may be written. So a later failure leaves the entry as it was, closed and free.
 // 2. The lists of up to Jobs registrations are read at a time; data comes in their order.
-// 3. All data of a list is accepted, also after a failure.
-// 4. A claim or a bind that finds its entry closed but not drained is repeated. It waits for
+// 3. The back accepts all data of a list, also after a failure: the data of the next list is behind
+//    it on the same stream.
+// 4. The front repeats a claim or a bind that finds its entry closed but not drained. It waits for
 //    extents in flight, and those wait for nothing here.
+// 5. The end of an older registration goes to tpt_update before a claim. So a repeated claim delays
+//    no end.
 // Latency: 4 cycles to the claim, which takes 11, or the bind, which takes 21. Throughput: a
-// registration every 17 cycles of tpt_update; 8 page-list entries every 9 cycles.
+// registration every 17 cycles of tpt_update; 8 page-list entries (one beat) every 9 cycles.
 // Waits for tpt_update, for its reads, and for rdmap.
 // Siblings: tpt_update (owns the entries), tpt_walk (reads the page list). Bench:
 // tb/tpt/tpt_register_test.cpp
@@ -47,15 +56,15 @@ module tpt_register #(
   output logic reg_valid_o,
   input  logic reg_ready_i,
   output logic [1:0] reg_op_o,             // 0 bind, 1 claim, 2 open, 3 give up
-  output logic reg_good_o,                 // bind, claim: the operands are good
+  output logic reg_good_o,                 // bind, claim: the operands are good; else refuse it
   output logic [63:0] reg_address_o,       // bind: TO in the region
   output logic [JobW-1:0] reg_o,           // RNIC_TPT_JOB_T
   input  logic reg_rsp_valid_i,
   input  logic [1:0] reg_rsp_i,            // 0 done, 1 refused, 2 again
-  input  logic [SlotW-1:0] reg_slot_i,     // of a claim: the entry
-  input  logic [31:0] reg_stag_i,
-  input  logic [4:0] reg_room_i,
-  input  logic [PblW-1:0] reg_pbl_i,
+  input  logic [SlotW-1:0] reg_slot_i,     // of a claim: the entry's slot
+  input  logic [31:0] reg_stag_i,          // its STag before the claim, for a give up
+  input  logic [4:0] reg_room_i,           // log2 of the pages that it may have
+  input  logic [PblW-1:0] reg_pbl_i,       // index of its first page-list entry
   // reads of page lists
   output logic rd_req_valid_o,
   input  logic rd_req_ready_i,
@@ -81,16 +90,17 @@ module tpt_register #(
   // --- front: judge, claim, request the list
   typedef enum logic [2:0] {
     StIdle,      // waits for a request and for room in the jobs
-    StSum,       // the reach of the pages, and the end of the bytes
-    StJudge,
+    StSum,       // registers the reach of the pages and the end of the bytes
+    StJudge,     // compares them
     StClaim,     // offers the claim
     StClaimed,   // waits for the response
     StRead,      // requests the list, a piece at a time
-    StReply      // bound, or refused
+    StReply      // offers done: bound, or refused
   } front_e;
   front_e front_d, front_q;
 
-  logic back_asked_q, end_valid;  // the outstanding request is one of the back
+  // back_asked_q: the request that waits for tpt_update's response is one of the back
+  logic back_asked_q, end_valid;
   iwarp_pkg::sq_local_t     head_q;
   iwarp_pkg::reg_operands_t operands;
   iwarp_pkg::bind_operands_t binding;
@@ -99,9 +109,9 @@ module tpt_register #(
   localparam logic [15:0] OfPeer = rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteRead |
                                    rnic_pkg::AccessRemoteAtomic | rnic_pkg::AccessFlushGlobal |
                                    rnic_pkg::AccessFlushPersistent;
-  logic [53:0] reach_q, end_q;
-  logic [31:0] left_q;           // entries of the list that are not requested. 512 are 4 KiB
-  logic [63:0] at_q;
+  logic [53:0] reach_q, end_q;   // of the region, from its first page's start: of pages, of bytes
+  logic [31:0] left_q;           // entries of 8 bytes that are not requested. 512 are 4 KiB
+  logic [63:0] at_q;             // address of the first of them
   logic [12:0] piece;            // bytes
   logic        last_piece;
   assign operands   = head_q.operands;
@@ -111,6 +121,11 @@ module tpt_register #(
                       (binding.rights & ~OfPeer) == '0;
   assign last_piece = left_q <= 32'd512;
   assign piece      = last_piece ? {left_q[9:0], 3'h0} : 13'd4096;
+  // The operands of a registration are good when: the pages have 4 KiB to 2 MiB (log2: 12 to 21);
+  // there is a page and a byte; the number of pages is not too large for any list; the length is
+  // under 2^48; the first byte lies in the first page; all rights are known; remote_write comes
+  // with local_write; mw_bind comes without remote_invalidate, since the peer must not close a
+  // region that has windows. StJudge adds: the last byte lies in the pages.
   assign good_d     = operands.reserved0 == '0 &&
                       operands.log_page >= 8'd12 && operands.log_page <= 8'd21 &&
                       operands.pages != '0 && operands.pages[31:PblW+1] == '0 &&
@@ -210,9 +225,11 @@ module tpt_register #(
   } back_e;
   back_e back_d, back_q;
 
+  // bad: the entry at the beat's bottom is no page address, since bits inside a page are set.
+  // bad_q: an entry of this list was bad. fails: that, or a read has failed.
   logic [PblW:0]    pieces_q;      // of the list, not received
-  logic [PblW-1:0]  entry_q;
-  logic [511:0]     beat_q;
+  logic [PblW-1:0]  entry_q;       // page-list entry to be written next
+  logic [511:0]     beat_q;        // 8 entries of 64 bits, the next one at the bottom
   logic [3:0]       entries_q;     // left in the beat
   logic             beat_last_q, bad_q, bad, fails, done_ready;
   logic [20:0]      inside_q;      // mask of the bits inside a page
@@ -262,7 +279,7 @@ module tpt_register #(
     end
     if (back_q == BackBeat) begin
       beat_q      <= rd_i.data;
-      entries_q   <= rd_i.keep[6:3];
+      entries_q   <= rd_i.keep[6:3];   // bytes / 8
       beat_last_q <= rd_i.last;
     end
     if (back_q == BackWrite) begin
@@ -281,7 +298,8 @@ module tpt_register #(
   assign pbl_data_o     = beat_q[63:12];
   assign job_pop        = back_q == BackDone && done_ready;
 
-  // --- to tpt_update: the older registration first; one request at a time
+  // --- to tpt_update: the older registration first (invariant 5); one request at a time.
+  // asked_q: it is outstanding.
   logic asked_q;
   assign end_valid   = back_q == BackEnd && !asked_q;
   assign claim_valid = front_q == StClaim && !asked_q && back_q != BackEnd;
@@ -297,7 +315,8 @@ module tpt_register #(
   end
   always_ff @(posedge clk_i) if (reg_valid_o && reg_ready_i) back_asked_q <= end_valid;
 
-  // --- done
+  // --- done: replied by the front, ended by the back. Result TptBind: refused, or a list with a
+  // bad entry. status: of the reads.
   iwarp_pkg::sq_local_done_t replied, ended;
   logic [1:0] unused_index;
   always_comb begin

@@ -2,10 +2,13 @@
 //
 //   result, last --> [ first failure kept ] --last--> [ FIFO ] --> rsp
 //
+// A group is the lookups of one segment, WQE or request of the peer. last_i marks its last lookup.
 // Invariant: the requester may have Depth lookups and responses outstanding; room_o is low when it
 // has. So a result always finds room (Room_A), and the lookup pipeline never stalls.
-// flag_o: the lookup of the first failure had flag_i.
-// done_o, done_result_o: the response as it enters the FIFO (tpt_walk waits for it).
+// flag_o: the lookup of the first failure had flag_i. For rx, flag_i marks the check of an STag to
+// be invalidated. It is 0 for the other clients.
+// done_o, done_result_o: the response as it enters the FIFO. The walk of rx waits for it before it
+// issues the group's extents.
 // Latency: 1 cycle. Throughput: one result per cycle.
 // Siblings: tpt_entry, tpt_walk. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
@@ -15,10 +18,10 @@ module tpt_rsp #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  // lookups that begin
+  // a lookup begins: it reserves an entry
   input  logic ask_i,
   output logic room_o,
-  // lookups that end
+  // a lookup ends, in the order in which they began
   input  logic valid_i,
   input  logic last_i,
   input  iwarp_pkg::tpt_result_e result_i,
@@ -32,10 +35,10 @@ module tpt_rsp #(
   output logic flag_o
 );
   localparam int unsigned CountW = $clog2(Depth + 1);
-  logic [CountW-1:0]      used_d, used_q;
+  logic [CountW-1:0]      used_d, used_q;   // entries reserved: lookups and responses
   iwarp_pkg::tpt_result_e first_q, answer;
   logic                   push_ready, pop, flag_q, flag;
-  logic [3:0]             rsp_bits;
+  logic [3:0]             rsp_bits;         // {result, flag}
 
   // first_q, flag_q: of the group's lookups so far, the first failure
   assign answer        = first_q == iwarp_pkg::TptOk ? result_i : first_q;

@@ -1,25 +1,29 @@
 // tpt_update: creates, queries, destroys and invalidates entries. A closed entry is freed when no
 // access that saw it open is in flight (tpt_flight).
 //
+// Operations, one at a time. A lookup reads the entry of an STag through tpt_entry.
+//
 //   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry
 //              -> respond with the STag
-//   query:   lookup through tpt_entry -> respond
-//              with pages or window in its arguments: admin's own query, of a slot in place of an
-//              STag: respond whether the slot is in use
+//   query:   lookup -> respond
+//              with pages or window in its arguments, it is a query that admin makes for itself, of
+//              a slot in place of an STag: respond whether the slot is in use
 //   destroy: lookup -> nothing in flight: free the slot, next generation, respond ok
 //                      else: close the entry, note the epoch in it, respond in_progress
 //   again (the destroy is repeated):
 //            lookup -> closed, and its epoch has drained: free the slot, respond ok
 //                      else respond in_progress
 //
-//   invalidate:  lookup -> close the entry, note the epoch in tpt_flight's queue; invalidated
-//                when it has drained. An entry that is not open is left as it is. destroy frees it.
+//   invalidate:  lookup -> close the entry, note the epoch in tpt_flight's queue. When that epoch
+//                has drained, report the invalidation as done. An entry that is not open is left as
+//                it is; its report waits in the same queue. destroy frees the slot.
 //
-//   claim, open, give up: the begin of a fast registration, and its two ends (tpt_register).
+//   claim, open, give up: the begin of a fast registration, and its two ends. tpt_register requests
+//            them. It writes the page list of a claimed entry before it requests open.
 //   claim:   lookup -> closed, kept for fast registrations, and drained: claimed
 //                      closed and not drained: again; else refused
-//   open:    [ origin, end: 3 cycles ] -> write the entry of a claimed slot
-//   give up: write it as it was: closed and free
+//   open:    [ origin, end: 3 cycles ] -> write the entry of a claimed slot: it is open
+//   give up: write it as it was before the claim: closed and free
 //
 //   bind:    lookup of the region -> lookup of the window -> refused
 //                open (type 1): close it, note the epoch; again
@@ -86,44 +90,44 @@ module tpt_update #(
   input  logic reg_valid_i,
   output logic reg_ready_o,
   input  logic [1:0] reg_op_i,             // 0 bind, 1 claim, 2 open, 3 give up
-  input  logic reg_good_i,                 // bind, claim: the operands are good
+  input  logic reg_good_i,                 // bind, claim: the operands are good; else refuse it
   input  logic [63:0] reg_address_i,       // bind: TO in the region
   input  logic [JobW-1:0] reg_i,           // RNIC_TPT_JOB_T
   output logic reg_rsp_valid_o,
   output logic [1:0] reg_rsp_o,            // 0 done, 1 refused, 2 again
-  output logic [SlotW-1:0] reg_slot_o,     // of a claim: the entry
-  output logic [31:0] reg_stag_o,
-  output logic [4:0] reg_room_o,
-  output logic [PblW-1:0] reg_pbl_o,
+  output logic [SlotW-1:0] reg_slot_o,     // of a claim: the entry's slot
+  output logic [31:0] reg_stag_o,          // its STag before the claim
+  output logic [4:0] reg_room_o,           // log2 of the pages that it may have
+  output logic [PblW-1:0] reg_pbl_o,       // index of its first page-list entry
   // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
   output iwarp_pkg::wqe_check_t find_o,
   input  logic found_valid_i,
   input  iwarp_pkg::tpt_result_e found_result_i,
-  input  logic [PblW-1:0]   found_page_i,
+  input  logic [PblW-1:0]   found_page_i,    // page-list entry, and offset in its page, of the TO
   input  logic [20:0]       found_offset_i,
-  input  logic [4:0]        found_log_i,
+  input  logic [4:0]        found_log_i,     // log2 of the page size
   input  logic [SlotW-1:0]  found_slot_i,
-  input  logic [EntryW-1:0] found_entry_i,
+  input  logic [EntryW-1:0] found_entry_i,   // RNIC_TPT_ENTRY_W: the word that was read
   // to the table
   output logic we_o,
   output logic [SlotW-1:0]  waddr_o,
   output logic [EntryW-1:0] wdata_o,
   output logic epoch_o,
-  // what enters and leaves flight: bit i with its epoch
+  // what enters and leaves flight, for tpt_flight: bit i with its epoch
   input  logic       reading_i,        // a lookup that has extents reads its entry
   input  logic       look_i,           // it has read its entry, whatever the result
   input  logic       look_epoch_i,
-  input  logic [5:0] ended_i,          // pieces walked or dropped
+  input  logic [5:0] ended_i,          // lookups walked, dropped (tpt_walk): of rx, tx, qn1
   input  logic [5:0] ended_epoch_i,
   input  logic       issued_i,         // an extent is issued
   input  logic       issued_epoch_i,
-  input  logic [3:0] retired_i,        // extents that are complete
+  input  logic [3:0] retired_i,        // extents: read, written, dropped by ddp, of qn1
   input  logic [3:0] retired_epoch_i
 );
-  localparam int unsigned GenW = 24 - SlotW;
-  localparam int unsigned OriginPartW = 14;
+  localparam int unsigned GenW = 24 - SlotW;   // {generation, slot}: the 24 bits that are permuted
+  localparam int unsigned OriginPartW = 14;    // of the origin's low part, and of its middle part
   localparam int unsigned EpochW = 16;
 
   localparam logic [1:0] RegBind = 2'd0, RegClaim = 2'd1, RegOpen = 2'd2, RegGiveUp = 2'd3;
@@ -140,7 +144,7 @@ module tpt_update #(
     StClaim,     // of a registration: the entry is claimed, refused, or given up; of a bind: the
                  // window is bound, refused, or closed
     StCount,     // a window is bound or closed: tpt_windows counts
-    StAnswer
+    StAnswer     // offers the response to admin
   } state_e;
   state_e state_d, state_q;
 
@@ -150,9 +154,12 @@ module tpt_update #(
   logic                      take_reg, reg_q;             // reg_q: a registration, that of name_q
   logic [23:0]               name_q;                      // {QPN, slot} of its WQE
   logic [1:0]                reg_op_q;
+  // is_kept: a create of an entry that begins closed (fast, or a window). writes: StWrite writes
+  // the entry. claim_ok_q: the lookup of a claim or bind has found an entry that fits. claims,
+  // waits: of StClaim, explained below.
   logic                      reg_good_q, is_kept, writes, claims, waits, claim_ok_q;
   logic [PblW:0]             reg_pages_q;
-  logic [31:0]               reg_old_q;
+  logic [31:0]               reg_old_q;   // give up: STag before the claim; bind: of the region
   // of a bind: a lookup is of its region; what that found; where its bytes are in the region
   logic                      is_bind, binds, of_region_q, region_ok_q;
   logic [63:0]               address_q;
@@ -161,8 +168,9 @@ module tpt_update #(
   assign job = reg_i;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
-  // Precomputed so that a lookup adds once, and only high halves. The origin is computed in three
-  // parts, each a cycle after the one below it.
+  // Precomputed so that a lookup adds once, and only high halves. The origin is the offset of the
+  // first byte in its page, minus the base TO: a lookup adds its TO and has the distance from the
+  // first page's start. It is computed in three parts, each a cycle after the one below it.
   logic [OriginPartW:0]           origin_low_q, origin_mid_q;   // with their borrows
   logic [FromW-2*OriginPartW-1:0] origin_high_q;
   logic [32:0]                 end_low_q;   // likewise in two, each a cycle after the one below it
@@ -229,6 +237,7 @@ module tpt_update #(
 
   // Both kinds of invalidation wait in one queue, in the order of their closes; each is reported at
   // its own output.
+  // A note: {of the send queue, refused because of windows, {QPN, slot} of its WQE, STag}.
   localparam int unsigned NoteW = 2 + 24 + iwarp_pkg::InvalidatedWidth;
   logic [23:0] done_name;
   // due: the epoch must turn, so that what was closed in the current one can drain
@@ -354,8 +363,8 @@ module tpt_update #(
     endcase
   end
 
-  // They take turns: after a command an invalidation is first, then a registration, then a command.
-  // inv_q, reg_q: the kind of the last one.
+  // Commands, invalidations and registrations take turns: after a command an invalidation is first,
+  // then a registration, then a command. inv_q, reg_q: the kind of the last operation.
   // Among invalidations, the peer's and our own take turns as well: sq_q.
   // own_q: of our own, those that have not been reported. The peer's are limited by ddp_rx_hold.
   localparam int unsigned MostOwn = rnic_pkg::FifoDepth;
@@ -384,7 +393,8 @@ module tpt_update #(
   assign take_cmd     = cmd_valid_i && cmd_ready_o;
   `RNIC_ASSERT(OneTaken_A, 2'(take_cmd) + 2'(take_inv) + 2'(take_reg) <= 2'd1)
   assign find_valid_o = state_q == StFind;
-  // A bind asks of its region what the window will grant.
+  // The lookup of an operation's entry. That of a bind's region checks what the window will grant:
+  // mw_bind, the bytes, the PD, local_write if the peer may write, and the window's Flush rights.
   always_comb begin
     find_o      = '0;
     find_o.stag = cmd_q.object;
@@ -418,7 +428,8 @@ module tpt_update #(
   end
 
   // A word of the table has three forms: opened (valid), closed (its accesses may be in flight) and
-  // kept (closed and drained, or claimed).
+  // kept (closed and drained, or claimed). In the last two, 5 bits hold {closing, 2'b00, claimed,
+  // 1'b0} in place of the log page: 5'h10 is closing.
   // The table is cleared with the slots. An entry is valid only between its create and its destroy.
   // A closing entry keeps the fields that the response to its last destroy returns, with a base of
   // 0, and those that the next registration needs.
@@ -432,7 +443,8 @@ module tpt_update #(
   assign closed  = {{(2 + QpW){1'b0}}, result_q.stag, result_q.pd, result_q.rights, 64'h0,
                     {1'b0, result_q.length[31:0]}, result_q.length[48:32],
                     5'h10, FromW'(epoch), fast_q, window_q, room_q, pbl_q};
-  // Closed and free, or claimed, with an epoch that has drained.
+  // Kept: closed and free, or claimed, with an epoch that has drained, as every epoch has that is
+  // older than the one before the current.
   logic [EpochW-1:0] drained_epoch;
   assign drained_epoch = epoch - EpochW'(2);
   assign kept    = {{(2 + QpW){1'b0}},
@@ -468,7 +480,8 @@ module tpt_update #(
   assign slot_we      = (writes && !reg_q) || (state_q == StClose && frees);
   assign slot_valid_d = state_q == StWrite;
 
-  // A registration as the arguments of a create_mr. Bound to its QP if the peer may invalidate it.
+  // A registration as the arguments of a create_mr, so that StWrite serves both. It is bound to its
+  // QP if the peer may invalidate it.
   iwarp_pkg::admin_mr_args_t reg_args;
   always_comb begin
     reg_args              = '0;
@@ -483,7 +496,8 @@ module tpt_update #(
     reg_args.bound        = (job.rights & rnic_pkg::AccessRemoteInvalidate) != '0;
   end
 
-  // What a bind takes from its region, and from the window's type.
+  // What a bind takes from its region, and from the window's type. e_room[1]: a window of type 2.
+  // It is bound to its QP, and the peer may invalidate it.
   iwarp_pkg::admin_mr_args_t region_args, window_args;
   always_comb begin
     region_args              = args;
@@ -584,7 +598,9 @@ module tpt_update #(
   // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
   logic                          tap_judged;    // a command is answered without a change
-  logic [2:0]                    tap_reg;       // of_reg in docs/spec/commits.yaml
+  // of_reg in docs/spec/commits.yaml: 0 none, 1 claimed, 2 registration or invalidation refused,
+  // 3 open, 4 given up, 5 bound or unbound, 6 bind refused, 7 an open window is closed
+  logic [2:0]                    tap_reg;
   assign tap_reg        = state_q == StWrite && reg_q ? 3'd3
                         : held && inv_q               ? 3'd2
                         : state_q != StClaim          ? 3'd0

@@ -3,48 +3,56 @@
 //   job --> [ FIFO ] --> [ current job ] --page index--> page list (shared, 1 read port)
 //                                                             +--> [ FIFO ] --> extent
 //
+// A job is the result of one lookup of tpt_entry: where a piece starts in the page list, and how
+// long it is. The jobs of one segment are a group; last marks its last job and its last extent. tpt
+// has one walk for each client that gets extents: rx (Gated), tx, qn1 (Single).
+//
 // Invariants:
 //  1. A page-list entry is requested only when the output FIFO has room for its extent
 //     (RoomForExtent_A). So a client whose output is full blocks no other client.
-//  2. Gated (receive): a group's jobs wait for its response (go), and are skipped if it failed.
+//  2. Gated (receive): a group's jobs wait until tpt_rsp has the result of the whole group (go). If
+//     a lookup of the group failed, all its jobs are dropped: nothing of such a segment is placed.
 //  3. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
-//  4. An empty job (an invalidation) has no extent: it is dropped.
+//  4. An empty job (the check of an STag to be invalidated) has no extent: it is dropped.
 //  5. Single (qn1): a job has one extent. If its bytes cross a page, the extent ends at the page.
 // Latency: 4 cycles from the lookup's result. Throughput: one extent per cycle when granted each
 // cycle.
-// Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Benches:
-// tb/tpt/tpt_walk_test.cpp, tb/tpt/tpt_test.cpp
+// Siblings: tpt_entry, tpt_rsp, tpt_flight (inside tpt_update: counts jobs and extents in flight).
+// Benches: tb/tpt/tpt_walk_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 
 module tpt_walk #(
   parameter bit Gated = 1'b0,
   parameter bit Single = 1'b0,
-  parameter int unsigned Depth = 8,
+  parameter int unsigned Depth = 8,   // lookups and jobs that the client may have here
   localparam int unsigned PblW = $clog2(rnic_pkg::NumPbl)
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  // lookups that begin and end
+  // A lookup of the client begins (ask_i) and reserves an entry of the job FIFO. room_o: an entry
+  // is free. tpt begins no lookup of the client while room_o is low.
   input  logic ask_i,
   output logic room_o,
+  // a lookup ends: its job, in the order in which the lookups began
   input  logic valid_i,
   input  logic last_i,
   input  iwarp_pkg::tpt_result_e result_i,
-  input  logic epoch_i,
+  input  logic epoch_i,                   // in which the lookup read its entry
   input  logic empty_i,
-  input  logic [16:0] length_i,
-  input  logic [PblW-1:0] page_i,
-  input  logic [20:0] page_offset_i,
-  input  logic [4:0] log_page_i,
-  // responses of groups (Gated)
+  input  logic [16:0] length_i,           // bytes
+  input  logic [PblW-1:0] page_i,         // index of the page-list entry of its first page
+  input  logic [20:0] page_offset_i,      // of its first byte; the largest page has 2^21 bytes
+  input  logic [4:0] log_page_i,          // log2 of the region's page size
+  // Gated: the last lookup of a group has ended; ok: none of them failed
   input  logic go_valid_i,
   input  logic go_ok_i,
-  // page list: data one cycle after the grant
+  // page list: data (bits 63:12 of the page's bus address) one cycle after the grant
   output logic pbl_valid_o,
   input  logic pbl_ready_i,
   output logic [PblW-1:0] pbl_addr_o,
   input  logic [51:0] pbl_data_i,
-  // what enters and leaves flight, for tpt_update
+  // to tpt_flight, each with its epoch: a job has issued its last extent (walked), a job ends
+  // without an extent (dropped), an extent is issued
   output logic walked_o,
   output logic walked_epoch_o,
   output logic dropped_o,
@@ -56,6 +64,7 @@ module tpt_walk #(
   input  logic out_ready_i,
   output iwarp_pkg::extent_t out_o
 );
+  // {last, result 3, epoch, empty, length 17, page, page offset 21, log page 5}
   localparam int unsigned JobW   = 1 + 3 + 2 + 17 + PblW + 21 + 5;
   localparam int unsigned CountW = $clog2(Depth + 1);
   localparam int unsigned OutDepth = 4;
@@ -76,14 +85,15 @@ module tpt_walk #(
   );
   assign {j_last, j_result, j_epoch, j_empty, j_length, j_page, j_offset, j_log} = j_word;
 
-  logic [CountW-1:0] used_q;
+  logic [CountW-1:0] used_q;   // lookups that have begun, and jobs in the FIFO
   assign room_o = used_q < CountW'(Depth);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) used_q <= '0;
     else         used_q <= used_q + CountW'(ask_i) - CountW'(j_valid && j_ready);
   end
 
-  // --- go: may this group be walked?
+  // --- go: may the group of the FIFO's first job be walked? A go leaves with the last job of its
+  // group. So the FIFO never holds more of them than u_jobs holds jobs.
   logic go_valid, go_ok, go_pop;
   if (Gated) begin : gen_gate
     stream_fifo #(.Width(1), .Depth(Depth), .Reserved(1'b1)) u_go (
@@ -112,6 +122,7 @@ module tpt_walk #(
   assign job_ok   = j_result == iwarp_pkg::TptOk;
   // A job is dropped when its group failed (Gated), when an earlier job of its group has ended the
   // group, or when it is empty.
+  // load: no current job, or it ends in this cycle.
   assign drop     = j_valid && go_valid && (!go_ok || skip_q || j_empty);
   assign load     = !cur_q || (issue && finishing);
   assign take     = j_valid && go_valid && !drop && load;
@@ -154,13 +165,15 @@ module tpt_walk #(
     end
   end
 
-  // Every job counts as in flight from its lookup until it is walked or dropped.
+  // Every job counts as in flight from its lookup until it is walked or dropped. The extents that
+  // it has issued are counted separately, until they are retired.
   assign walked_o        = issue && finishing;
   assign walked_epoch_o  = cur_epoch_q;
   assign dropped_o       = drop;
   assign dropped_epoch_o = j_epoch;
 
-  // --- extents
+  // --- extents: s1_: one whose page-list entry arrives in this cycle. A job that failed reads an
+  // entry, too, and ignores it.
   logic              s1_q, s1_last_q, s1_epoch_q;
   logic [2:0]        s1_result_q;
   logic [20:0]       s1_offset_q;

@@ -1,6 +1,10 @@
 // tpt_windows: holds for each memory window the region that it is bound to, and for each region the
 // number of its windows: a word for each slot of the STag table.
 //
+// The word of a window is the slot of its region. The word of a region is a count, which fits: a
+// region has at most NumStags - 1 windows, since each has a slot. For a bind, tpt_update looks up
+// the region first, then the window. Any other operation looks up at most one entry.
+//
 //   found (a region of a bind) --> count +--> bound:   window's word = region, region's word + 1
 //   found (another entry)      --> word -+--> unbound: region's word - 1
 //                                        +--> has_windows
@@ -21,9 +25,9 @@ module tpt_windows #(
   // from the clearing walker
   input  logic clear_busy_i,
   input  logic [SlotW-1:0] clear_addr_i,
-  // a lookup of tpt_update
+  // a lookup of tpt_update has found an entry: its word is read
   input  logic found_valid_i,
-  input  logic found_region_i,             // of the region of a bind
+  input  logic found_region_i,             // it is the region of a bind
   input  logic [SlotW-1:0] found_slot_i,
   output logic has_windows_o,              // of the entry found last, if it is a region
   // what tpt_update does
@@ -31,11 +35,12 @@ module tpt_windows #(
   input  logic bind_i,                     // window slot_i, to the region found last
   input  logic unbind_i,                   // the window found last
   input  logic [SlotW-1:0] slot_i,
-  output logic done_o
+  output logic done_o                      // the region's count is written
 );
   // A bind writes the window's word at once, and the region's in the next cycle (counts_q). An
   // unbind takes the region (region_q) from the window's word, reads the region's word in the next
-  // cycle (uncounts_q), and writes it in the one after (uncounted_q).
+  // cycle (uncounts_q), and writes it in the one after (uncounted_q). of_region_q: the word of a
+  // bind's region is at the RAM's output; count_q keeps it while the window is looked up.
   logic [SlotW-1:0] region_q, count_q, word;
   logic of_region_q, counts_q, uncounts_q, uncounted_q;
   always_ff @(posedge clk_i) begin
@@ -52,7 +57,7 @@ module tpt_windows #(
   end
 
   logic we;
-  logic [SlotW-1:0] at, word_d;
+  logic [SlotW-1:0] at, word_d;   // write address and data
   assign we = clear_busy_i || create_i || bind_i || done_o;
   assign at = clear_busy_i ? clear_addr_i : done_o ? region_q : slot_i;
   always_comb begin
