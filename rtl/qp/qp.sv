@@ -10,7 +10,7 @@
 //                                                                                 qp_ack_*
 //
 // 1. Each table has one owner, which broadcasts its writes. A leaf that reads the table keeps a
-//    copy.
+//    copy. So every leaf reads in its own cycle, and no read port is shared.
 // 2. A QP is at most once on the send list or in pick, parse and emit (its visit). So no two of
 //    these stages work on the same QP.
 // 3. A visit issues as many WQEs as window, ddp's slots and the prefetch buffer allow, in ring
@@ -171,8 +171,20 @@ module qp (
   );
   assign ready_o = !clear_busy;
 
-  // Broadcasts of the table owners: prod_* of qp_doorbell, head_* and win_* of qp_emit, arr_* of
-  // qp_sq_fetch, ret_* of qp_retire, freed_* of qp_slot, st_* and set_* of qp_state.
+  // Broadcasts of the table owners; *_we: the row of *_qpn is written. Indices are ring indices.
+  //   prod   qp_doorbell: index, the producer index of the SQ or of the RQ
+  //   head   qp_emit, the send state: index of the next unit to be issued; tail of the window;
+  //          issued messages (modulo 32) and requests (reads, modulo 128); failed; after_key: the
+  //          last WQE was a registration or a bind
+  //   win    qp_emit, a window entry: index after the WQE, opcode, signaled, length
+  //   arr    qp_sq_fetch: index after the last unit in the buffer; asked: after the last unit
+  //          requested; full: as many reads as allowed are outstanding; fail: a read came back bad
+  //   ret    qp_retire: sq, rq: index after the last retired WQE; head of the window; reads:
+  //          requests that have completed (modulo 128)
+  //   freed  qp_slot: messages that ddp is done with (modulo 32)
+  //   st     qp_state: run: WQEs may be issued; flush: in state error; watch: closing, and rdmap
+  //          has no half_close yet; fin: the peer's FIN has arrived; ord, persist, privileged, pd
+  //   set    qp_state: the QP is created or destroyed
   logic            prod_sq_we, prod_rq_we, head_we, head_failed,
                    arr_we, arr_full, arr_fail, ret_we, freed_we;
   logic            st_we, st_run, st_flush, st_watch, st_fin,
@@ -188,7 +200,8 @@ module qp (
   logic [3:0]      win_opcode;
   logic [31:0]     win_length;
 
-  // initialisation of a QP: doorbell, slot, fetch, emit, retire, rq_fetch
+  // initialisation of a QP, a bit per leaf from bit 0 on: doorbell, slot, fetch, emit, retire,
+  // rq_fetch. st_cur: the QP that qp_state works on
   logic [5:0]      init_valid, init_ready;
   logic            init_exists, init_is_srq, unused_init;
   iwarp_pkg::admin_qp_args_t init_args;
@@ -197,7 +210,7 @@ module qp (
                          init_args.reserved0, init_args.privileged,
                          init_args.log_rq, init_args.log_sq, init_args.pd};
 
-  // kicks and finishes: doorbell, fetch, slot, retire, state, pick, parse, emit
+  // kicks and finishes, from bit 0 on: doorbell, fetch, slot, retire, state, pick, parse, emit
   logic [7:0]        op_valid, op_ready;
   logic [8*QpnW-1:0] op_qpn;
   logic              emit_requeue;
@@ -212,7 +225,7 @@ module qp (
   );
   assign op_qpn[4*QpnW +: QpnW] = st_cur;
 
-  // doorbells
+  // doorbells. taken: index of a receive queue's next take
   logic            taken_we;
   logic [QpnW-1:0] taken_row;
   logic [15:0]     taken_index;
@@ -288,6 +301,8 @@ module qp (
     .sq_rd_valid_i, .sq_rd_ready_o, .sq_rd_i
   );
 
+  // go: a visit, with what qp_pick has read of the QP. empty: a closing QP has retired all its
+  // WQEs. flush: a QP in state error may have posted WQEs.
   logic            go_valid, go_ready, go_barrier, go_fail, go_fin,
                    empty_valid, empty_ready, flush_valid, flush_ready;
   logic [QpnW-1:0] go_qpn, empty_qpn, flush_qpn;
@@ -329,6 +344,7 @@ module qp (
     .finish_qpn_o(op_qpn[5*QpnW +: QpnW])
   );
 
+  // item: a judged WQE; body: its beats. fail: a WQE failed before it was issued.
   logic             item_valid, item_ready, body_valid, body_ready;
   logic [ItemW-1:0] item;
   iwarp_pkg::beat_t body;
@@ -375,7 +391,7 @@ module qp (
     .wqe_hdr_valid_o, .wqe_hdr_ready_i, .wqe_hdr_o, .wqe_valid_o, .wqe_ready_i, .wqe_o
   );
 
-  // retirement
+  // retirement. ret_req: look, mark or flush for qp_state; ret_rsp answers it
   logic             ret_req_valid, ret_req_ready, ret_rsp_valid, ret_rsp_empty, ret_rsp_reads;
   logic [1:0]       ret_req_op;
   logic [SlotW-1:0] ret_req_slot;
@@ -409,7 +425,7 @@ module qp (
     .cqe_req_valid_o, .cqe_req_ready_i, .cqe_req_o, .cqe_given_o
   );
 
-  // receive
+  // receive. limit_set: modify_srq sets the limit of an SRQ; limit: it was reached
   logic            limit_valid, limit_ready, limit_set_valid, limit_set_ready;
   logic [QpnW-1:0] limit_row;
   logic [15:0]     limit_set;
@@ -436,7 +452,8 @@ module qp (
     .rq_rd_valid_i, .rq_rd_ready_o, .rq_rd_i
   );
 
-  // states
+  // states. walk: a QP of an overrun CQ; event: pending events of a QP; ctl: an order to the other
+  // units; *_async: an event entry for cq
   logic                  state_async_valid, state_async_ready;
   iwarp_pkg::qp_async_t  state_async;
   logic            walk_valid, walk_ready, event_valid, event_ready,

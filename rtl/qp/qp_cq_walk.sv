@@ -7,10 +7,12 @@
 // 1. A cq_fault is taken at once, even during a walk. It marks its CQ and extends the walk to
 //    NumQps further QPs. So any number of CQs share one walk, and cq never waits.
 // 2. After a walk the marks are cleared, 1 per cycle.
-// 3. A QP may be found twice. By then it is in state error, and stays there.
+// 3. A QP may be found twice. The second event changes nothing: qp_decide ignores it in states
+//    terminate and error. Before these, qp_decide orders a second qp_fault, and rdmap reports only
+//    the first error of a QP.
 // 4. A QP or CQ of the next life is never found: qp_state creates none before idle_o.
 //
-// Latency: 2 cycles.
+// Latency: 2 cycles from the read of a QP's row to walk.
 // Throughput: 1 QP per cycle.
 // Waits only for qp_event's arbiter.
 // Siblings: qp_event, qp_state.
@@ -30,7 +32,7 @@ module qp_cq_walk #(
   input  logic            cq_fault_valid_i,
   output logic            cq_fault_ready_o,
   input  iwarp_pkg::cq_fault_t cq_fault_i,
-  // from qp_state
+  // from qp_state: a QP is created with these CQs (exists 1), or destroyed
   input  logic            set_valid_i,
   input  logic [QpnW-1:0] set_qpn_i,
   input  logic            set_exists_i,
@@ -68,6 +70,7 @@ module qp_cq_walk #(
     .re_i(step), .raddr_i(at_q), .rdata_o({exists, send_cq, recv_cq})
   );
 
+  // The marks of failed CQs, in two copies, because the two CQs of a QP are looked up in one cycle.
   // A read in the cycle in which a mark is written misses the mark; the walk visits that QP again.
   logic            mark_we;
   logic [CqnW-1:0] mark_addr;

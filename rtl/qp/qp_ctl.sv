@@ -10,6 +10,11 @@
 //                              (mpa, ddp and rdmap get stop for abort)
 //   done_o <-- the last acknowledgement
 //
+// llp_if starts last, so that no FPDU comes to a unit that has not started. A graceful stop follows
+// both FINs: no more data comes, so it goes from the LLP inwards. A sync goes the way of received
+// data: each unit has passed on everything before the next one gets its order. The syncs of a
+// half_close go the way of sent data: everything has left before llp_if sends the FIN.
+//
 // Throughput: 2 cycles and the unit's own time per step; one QP at a time.
 // Waits for the unit that has the order.
 // Sibling: qp_state.
@@ -19,7 +24,7 @@
 module qp_ctl (
   input  logic       clk_i,
   input  logic       rst_ni,
-  // from qp_state: held until done
+  // from qp_state: held until done. op: QpoStart, QpoStop, QpoAbort, QpoSync, QpoHalfClose
   input  logic       req_valid_i,
   input  logic [2:0] req_op_i,
   input  logic       req_graceful_i,

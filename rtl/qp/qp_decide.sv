@@ -16,6 +16,10 @@
 //   term_wait  in state terminate: the Terminate is not sent yet
 //   term_seen  a Terminate was sent before rdmap reported the error
 //
+// qp_state gives this leaf the row of a QP with a command or with its pending events. It takes the
+// new row and executes the steps. Whether a half_close is due takes two decisions: the first orders
+// the step `look` (again_o), the second (again_i) uses its result.
+//
 // 1. An event does one thing. Priority, highest first: qp_error, loss, end of the closing, CQ
 //    fault, end of a Terminate, responder idle, the peer's close or all WQEs retired.
 // 2. The events peer_closed, closed and lost of a live QP take effect only after a sync of mpa and
@@ -42,7 +46,8 @@ module qp_decide #(
   input  logic [6:0]       bits_i,       // pending events; bit 0 is error_i
   input  iwarp_pkg::qp_error_t error_i,
   input  logic [CtxW-1:0]  ctx_i,
-  // Result of `look`: all posted send WQEs are retired; requests (see qp.sv) are outstanding
+  // Result of `look`: all posted send WQEs are retired (empty); requests are outstanding (reads):
+  // Read, Flush, atomic, Atomic Write, local invalidation, registration or bind
   input  logic             empty_i,
   input  logic             reads_i,
   // to qp_state
@@ -55,7 +60,17 @@ module qp_decide #(
   output logic [7:0]       cause_o,
   output logic [7:0]       status_o
 );
-  localparam logic [Steps-1:0] One = 1;  // executed in the order of bits; explained in qp_state
+  // The steps, executed in the order of bits:
+  //   DoorOff   qp_doorbell refuses the QP's doorbells  Flush   CQEs for all posted WQEs
+  //   Sync      qp_ctl syncs mpa and ddp (and rdmap)    Init    write the tables of a new QP
+  //   Off       no new WQE is issued                    Purge   host_if drops halves of pushes
+  //   Barrier   wait until issue has drained            Save    write the row, and its copies
+  //   Mark      qp_retire notes the failed request      Kick    qp_pick evaluates the QP
+  //   Look      qp_retire reports what is retired       Async   an event entry (cq)
+  //   Fault     qp_fault to rdmap                       Limit   set the limit of an SRQ
+  //   Ctl       an order to the other units (qp_ctl)    Answer  the response to the command
+  //   BarFetch, BarRq   wait until no read of the SQ, of the RQ is outstanding
+  localparam logic [Steps-1:0] One = 1;
   localparam logic [Steps-1:0]
     DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
     Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9,
@@ -68,8 +83,9 @@ module qp_decide #(
   typedef `RNIC_QP_STATE_T row_t;
   row_t        row;   // becomes the row after the operation
   iwarp_pkg::qp_params_t params;
-  // ev_error and ev_idle are both a qp_error: that of ev_idle has no cause and reports that the
-  // responder is idle. ev_empty: a closing QP has retired all WQEs. ended: we send no more.
+  // live: in state rts or closing. ev_error and ev_idle are both a qp_error: that of ev_idle has no
+  // cause and reports that the responder is idle. ev_empty: a closing QP has retired all WQEs.
+  // ended: we send no more.
   logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq,
                ended;
   iwarp_pkg::admin_qp_args_t    qp_args;

@@ -33,11 +33,11 @@ module qp_doorbell #(
   input  logic [QpnW-1:0] init_qpn_i,
   input  logic            init_exists_i,
   input  logic [15:0]     init_page_i,
-  input  logic [3:0]      init_log_sq_i,
+  input  logic [3:0]      init_log_sq_i,   // log2 of the ring's units
   input  logic [3:0]      init_log_rq_i,
-  input  logic            init_is_srq_i,
-  input  logic            init_has_srq_i,
-  // from qp_rq_fetch: index of the next take
+  input  logic            init_is_srq_i,   // the number is an SRQ: it has no send queue
+  input  logic            init_has_srq_i,  // the QP takes from an SRQ: it has no receive queue
+  // from qp_rq_fetch: index of a receive queue's next take
   input  logic            taken_we_i,
   input  logic [QpnW-1:0] taken_row_i,
   input  logic [15:0]     taken_index_i,
@@ -61,10 +61,11 @@ module qp_doorbell #(
   output logic            push_valid_o,
   input  logic            push_ready_i,
   output logic [QpnW-1:0] push_qpn_o,
-  output logic [15:0]     push_first_o,
-  output logic            push_two_o,
+  output logic [15:0]     push_first_o,    // ring index of its first unit
+  output logic            push_two_o,      // it has two units, of 512 bits each
   output logic [1023:0]   push_data_o
 );
+  // {exists, page, log2 of the SQ's size, of the RQ's, is an SRQ, has an SRQ}
   localparam int unsigned CfgW = 1 + 16 + 4 + 4 + 2;
 
   typedef enum logic [1:0] {
@@ -83,8 +84,10 @@ module qp_doorbell #(
   logic [3:0]       cfg_log_sq, cfg_log_rq, log_size;
   logic [15:0]      sq_ram, rq_ram, taken_ram, prod, retired, ahead, posted;
   logic [31:0]      ret_ram;
+  // ahead, posted: from the retired index to the doorbell's index, to the producer index
   logic [16:0]      size;
   logic             is_rq, is_push, first_q;
+  // first_q: the first cycle of StAct; *_left_q: still to be taken
   logic             kick_left_q, kick_rq_left_q, push_left_q;
 
   // A QPN out of range reads entry 0; `good` rejects it.

@@ -48,20 +48,22 @@ module qp_emit #(
   input  logic             init_valid_i,
   output logic             init_ready_o,
   input  logic [QpnW-1:0]  init_qpn_i,
-  // to all copies of the send state
+  // to all copies of the send state. Counts run free. At most SqSlots (up to 8) messages are with
+  // ddp, and at most SqWindow (up to 64) requests are outstanding: differences of 5 and 7 bits hold
+  // these numbers
   output logic             head_we_o,
   output logic [QpnW-1:0]  head_qpn_o,
-  output logic [15:0]      head_index_o,
-  output logic [WinW-1:0]  head_tail_o,
-  output logic [4:0]       head_issued_o,
-  output logic [6:0]       head_reads_o,
-  output logic             head_failed_o,
-  output logic             head_after_key_o,
+  output logic [15:0]      head_index_o,    // ring index of the next unit to be issued
+  output logic [WinW-1:0]  head_tail_o,     // tail of the window, one bit more than a slot
+  output logic [4:0]       head_issued_o,   // messages handed to ddp
+  output logic [6:0]       head_reads_o,    // requests issued, those to our own table too
+  output logic             head_failed_o,   // a WQE has failed: no further one is issued
+  output logic             head_after_key_o, // the last WQE was a registration or a bind
   // to qp_retire: window entry, failed WQE
   output logic             win_we_o,
   output logic [QpnW-1:0]  win_qpn_o,
   output logic [SlotW-1:0] win_slot_o,
-  output logic [15:0]      win_after_o,
+  output logic [15:0]      win_after_o,     // ring index after the WQE
   // win_opcode_o: 0 Send, 1 Write, 2 Read, 3 Flush, 4 FetchAdd, 5 CmpSwap, 6 Atomic Write, 7 local
   // invalidation, 8 registration, 9 bind
   output logic [3:0]       win_opcode_o,
@@ -72,7 +74,7 @@ module qp_emit #(
   output logic [QpnW-1:0]  fail_qpn_o,
   output logic [SlotW-1:0] fail_slot_o,
   output logic [7:0]       fail_status_o,
-  // to qp_sched
+  // to qp_sched: the visit has ended; requeue: the QP may have more work
   output logic             finish_valid_o,
   input  logic             finish_ready_i,
   output logic             finish_requeue_o,
@@ -108,14 +110,16 @@ module qp_emit #(
   logic [6:0]  reads;
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
-  logic [1:0]  fails;   // fails not taken yet; a stalled stream does not show that it holds one
+  // Fails that qp_retire has not taken. They are counted, since in the stall build fail_valid_o may
+  // be low while u_fail holds one.
+  logic [1:0]  fails;
   logic        is_read, is_flush, is_add, is_swap, is_store, is_linv, opens_key, is_bind,
                is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   // The item. last: ends its visit; none: has no WQE; asks: a response of tpt comes; body: beats
-  // follow; more: units behind this WQE are announced. head, tail, issued, reads: the send state
-  // before this WQE.
+  // follow; more: units behind this WQE are announced. status: WcSuccess, or why the WQE fails.
+  // units: its length. head, tail, issued, reads: the send state before this WQE.
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
           hdr} = item_i;
   assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.disposition, hdr.reserved0, hdr.units};
@@ -175,7 +179,7 @@ module qp_emit #(
   assign wqe_o           = body_i;
   assign body_ready_o    = state_q == StDrop || (state_q == StBody && wqe_ready_i);
 
-  // Send state after this WQE, or of a new QP.
+  // Send state after this WQE, or of a new QP. A lost WQE does not advance it.
   assign writes        = fire && !drop;
   assign init_ready_o  = !fire;
   assign init          = init_valid_i && init_ready_o;

@@ -7,6 +7,9 @@
 //   event_o {qpn, bits, error} <-- [ read and clear bits ] <--+
 //
 // bits: 0 error, 1 peer_closed, 2 closed, 3 lost, 4 term_done, 5 empty, 6 cq_fault
+//   error: a qp_error of rdmap. 1 to 4: llp_event (the peer's FIN; both FINs; the connection is
+//   lost; our Terminate has left). empty: a closing QP has retired all its WQEs. cq_fault: a CQ of
+//   the QP has overrun. qp_state takes all bits of a QP at once.
 //
 // The list has an entry for every QP (ListHasRoom_A), so no event is blocked. rdmap, llp_if and cq
 // are served within a few cycles, whatever qp_state waits for.
@@ -44,7 +47,7 @@ module qp_event #(
   output iwarp_pkg::qp_error_t event_error_o,
   output logic            idle_o          // qp_state has taken everything collected
 );
-  localparam int unsigned OpW = QpnW + 7;
+  localparam int unsigned OpW = QpnW + 7;   // {QPN, bits to set}
 
   logic [6:0]      llp_bits, bits_ram, bits, bits_d, last_bits_q, s_set_q;
   logic            arb_valid, arb_ready, s_valid_q, s_clear_q, hit_q, clear_op,

@@ -53,27 +53,27 @@ module qp_parse #(
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
-  // from qp_pick
+  // from qp_pick: a visit, or a barrier of qp_state, which is passed on as an item
   input  logic            go_valid_i,
   output logic            go_ready_o,
   input  logic            go_barrier_i,
   input  logic [QpnW-1:0] go_qpn_i,
-  input  logic [15:0]     go_head_i,
-  input  logic [6:0]      go_have_i,
-  input  logic [6:0]      go_avail_i,
-  input  logic [3:0]      go_wqes_i,
-  input  logic            go_fail_i,
-  input  logic [WinW-1:0] go_tail_i,
-  input  logic [4:0]      go_issued_i,
-  input  logic [6:0]      go_reads_i,
-  input  logic [6:0]      go_pending_i,
-  input  logic            go_fin_i,
+  input  logic [15:0]     go_head_i,       // ring index of the next unit to be issued
+  input  logic [6:0]      go_have_i,       // units from there on: in the buffer
+  input  logic [6:0]      go_avail_i,      //   announced (127: 127 or more)
+  input  logic [3:0]      go_wqes_i,       // WQEs that may be issued
+  input  logic            go_fail_i,       // the read of the missing units has failed
+  input  logic [WinW-1:0] go_tail_i,       // of the window
+  input  logic [4:0]      go_issued_i,     // messages handed to ddp, modulo 32
+  input  logic [6:0]      go_reads_i,      // requests issued, modulo 128
+  input  logic [6:0]      go_pending_i,    // requests outstanding
+  input  logic            go_fin_i,        // the peer's FIN has been received
   input  logic [5:0]      go_ord_i,
-  input  logic            go_persist_i,
-  input  logic            go_privileged_i,
-  input  logic            go_after_key_i,
+  input  logic            go_persist_i,    // Flush, atomics and Atomic Write are enabled
+  input  logic            go_privileged_i, // the QP may register memory
+  input  logic            go_after_key_i,  // the WQE before is a registration or a bind
   input  logic [15:0]     go_pd_i,
-  // to and from qp_sq_fetch
+  // to and from qp_sq_fetch: a unit of the buffer, one cycle later; a request for missing units
   output logic            unit_re_o,
   output logic [QpnW-1:0] unit_qpn_o,
   output logic [PreW-1:0] unit_index_o,
@@ -124,12 +124,13 @@ module qp_parse #(
   logic [5:0]  ord_q;
 
   iwarp_pkg::sq_wqe_t hdr_q;
+  // Of the body: an SGE has 16 bytes, so a beat holds 4. A WQE of 4 units has 224 bytes of it.
   logic [511:0] beat_q;       // bytes to be scanned, from bit 0 on
   logic [255:0] high_q;       // upper half of the previous unit
   logic [2:0]   unit_q;       // next unit to be read
   logic [3:0]   sge_q;        // SGEs seen
   logic [8:0]   left_q;       // body bytes left
-  logic [34:0]  total_q;
+  logic [34:0]  total_q;      // bytes of the SGEs seen: at most 14 of up to 2^32 - 1
   // key_q holds the newest SGE with data until the next one or StEnd is reached, because the last
   // key of a WQE goes to tpt marked as last. asked_q: an earlier key has gone to tpt. body_q: body
   // beats are pushed.
@@ -159,6 +160,7 @@ module qp_parse #(
   assign asks_peer = is_read || is_flush || is_atomic || is_store;   // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
+  // bytes of the SGEs; bytes that the WQE's units have after its header of 32
   assign sge_bytes = {1'b0, hdr_q.num_sge, 4'd0};
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
@@ -210,7 +212,9 @@ module qp_parse #(
     end
   end
 
-  // --- scan
+  // --- scan: one SGE a cycle. beat_done: it is the beat's last; keep: bytes of the beat;
+  // scan_last: the beat is the body's last. key_next: the SGE has data. ask: the key held goes to
+  // tpt.
   logic scan_go, scan_last, beat_done, sge_last, ask, ask_ready, key_next, body_ready, item_ready;
   logic [6:0] keep;
   assign sge       = beat_q[127:0];
@@ -403,7 +407,7 @@ module qp_parse #(
         key_held_q <= 1'b1;
         asked_q    <= asked_q || key_held_q;
       end
-      if (is_linv) begin
+      if (is_linv) begin   // its key is the STag alone: address and length are 0
         key_q      <= {hdr_q.rkey, 96'd0};
         key_held_q <= 1'b1;
       end

@@ -53,30 +53,30 @@ module qp_pick #(
   // from qp_emit: send state
   input  logic            head_we_i,
   input  logic [QpnW-1:0] head_qpn_i,
-  input  logic [15:0]     head_index_i,
-  input  logic [WinW-1:0] head_tail_i,
-  input  logic [4:0]      head_issued_i,
-  input  logic [6:0]      head_reads_i,
-  input  logic            head_failed_i,
+  input  logic [15:0]     head_index_i,   // ring index of the next unit to be issued
+  input  logic [WinW-1:0] head_tail_i,    // tail of the window
+  input  logic [4:0]      head_issued_i,  // messages handed to ddp, modulo 32
+  input  logic [6:0]      head_reads_i,   // requests issued, modulo 128
+  input  logic            head_failed_i,  // a WQE has failed
   input  logic            head_after_key_i,
   // from qp_doorbell, qp_sq_fetch, qp_retire, qp_slot
   input  logic            prod_we_i,
   input  logic [QpnW-1:0] prod_qpn_i,
-  input  logic [15:0]     prod_index_i,
+  input  logic [15:0]     prod_index_i,   // ring index after the last unit announced
   input  logic            arr_we_i,
   input  logic [QpnW-1:0] arr_qpn_i,
-  input  logic [15:0]     arr_index_i,
+  input  logic [15:0]     arr_index_i,    // ring index after the last unit in the buffer
   input  logic [15:0]     arr_asked_i,    // ring index after the last unit requested
-  input  logic            arr_full_i,
-  input  logic            arr_fail_i,
+  input  logic            arr_full_i,     // the maximum number of reads is outstanding
+  input  logic            arr_fail_i,     // a read came back bad: no further fetch
   input  logic            ret_we_i,
   input  logic [QpnW-1:0] ret_qpn_i,
-  input  logic [15:0]     ret_sq_i,
-  input  logic [WinW-1:0] ret_head_i,
-  input  logic [6:0]      ret_reads_i,
+  input  logic [15:0]     ret_sq_i,       // ring index after the last WQE retired
+  input  logic [WinW-1:0] ret_head_i,     // head of the window
+  input  logic [6:0]      ret_reads_i,    // requests completed, modulo 128
   input  logic            freed_we_i,
   input  logic [QpnW-1:0] freed_qpn_i,
-  input  logic [4:0]      freed_i,
+  input  logic [4:0]      freed_i,        // messages that ddp is done with, modulo 32
   // to qp_parse
   output logic            go_valid_o,
   input  logic            go_ready_i,
@@ -90,7 +90,8 @@ module qp_pick #(
   output logic [WinW-1:0] go_tail_o,
   output logic [4:0]      go_issued_o,
   output logic [6:0]      go_reads_o,
-  // go_pending_o: outstanding requests, those to our own table too (see qp.sv)
+  // go_pending_o: outstanding requests: Read, Flush, atomic, Atomic Write; and those to our own
+  // table (local invalidation, registration, bind)
   output logic [6:0]      go_pending_o,
   output logic            go_fin_o,       // the peer's FIN has been received
   output logic [5:0]      go_ord_o,
@@ -112,12 +113,15 @@ module qp_pick #(
   input  logic            finish_ready_i,
   output logic [QpnW-1:0] finish_qpn_o
 );
+  // {run, flush, watch, fin; ord; persist, privileged; pd}
   localparam int unsigned StW   = 4 + 6 + 2 + 16;
+  // {index, tail, issued, reads; failed, after_key}; {sq, head, reads}
   localparam int unsigned HeadW = 16 + WinW + 5 + 7 + 2;
   localparam int unsigned RetW  = 16 + WinW + 7;
   // Maximum number of WQEs of a visit (qp_parse).
   localparam int unsigned Visit = rnic_pkg::SqSlots < rnic_pkg::SqWindow ? rnic_pkg::SqSlots
                                                                          : rnic_pkg::SqWindow;
+  // go_barrier_o to go_pd_o
   localparam int unsigned GoW   = 1 + QpnW + 16 + 7 + 7 + 4 + 1 + WinW + 5 + 7 + 7 + 1 + 6 + 3 + 16;
 
   // Stage 1: read.
@@ -195,8 +199,8 @@ module qp_pick #(
   assign {head, tail, issued, reads, failed, after_key} = head_ram;
   assign {fetch_failed, fetch_full, asked, arrived} = arr_ram;
   assign {ret_sq, ret_head, ret_reads}         = ret_ram;
-  // Distances from the next unit to be issued: units in the buffer, announced, requested. used:
-  // entries of the window; held: messages in ddp.
+  // Distances from the next unit to be issued: units in the buffer (have), announced (avail),
+  // requested (claimed). used: entries of the window; held: messages in ddp; slots: free there.
   assign have        = arrived - head;
   assign avail       = prod_ram - head;
   assign claimed     = asked - head;
@@ -205,7 +209,8 @@ module qp_pick #(
   assign slots       = 4'(rnic_pkg::SqSlots) - held[3:0];
   assign window_free = used != WinW'(rnic_pkg::SqWindow);
   assign slot_free   = held < 5'(rnic_pkg::SqSlots);
-  // Near the end of the window a visit gets one WQE.
+  // WQEs of the visit: as many as ddp has slots for, at most Visit. One, if the window has no room
+  // for Visit WQEs: that costs a comparison in place of a minimum.
   assign wqes        = used > WinW'(rnic_pkg::SqWindow - Visit) ? 4'd1
                      : slots > 4'(Visit) ? 4'(Visit) : slots;
   assign active      = run && !failed && avail != '0 && window_free && slot_free;
@@ -219,7 +224,9 @@ module qp_pick #(
   assign do_finish = !do_go;
 
   logic fire;
-  logic [1:0] fetches, flushes;   // not taken yet; a stalled stream does not show that it holds one
+  // Fetches and flushes that are not taken. They are counted, since in the stall build *_valid_o
+  // may be low while the FIFO holds one.
+  logic [1:0] fetches, flushes;
   logic       barrier_waits;
   assign barrier_waits = s_barrier_q && (fetches != '0 || flushes != '0);
   assign fire = s_valid_q && !barrier_waits &&

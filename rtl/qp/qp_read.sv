@@ -21,13 +21,13 @@ module qp_read #(
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
-  // from the leaf that has sent the read
+  // from the leaf that has sent the read, in the order of the reads
   input  logic            put_valid_i,
   output logic            put_ready_o,
   input  logic            put_barrier_i,
   input  logic [QpnW-1:0] put_qpn_i,
-  input  logic [15:0]     put_first_i,
-  input  logic [6:0]      put_count_i,
+  input  logic [15:0]     put_first_i,   // ring index of its first unit
+  input  logic [6:0]      put_count_i,   // units
   output logic [CountW-1:0] count_o,     // reads and barriers inside
   // from host_if
   input  logic            hdr_valid_i,
@@ -48,9 +48,9 @@ module qp_read #(
   output logic            done_barrier_o,
   output logic [QpnW-1:0] done_qpn_o,
   output logic [15:0]     done_end_o,    // ring index up to which units are in the buffer now
-  output logic            done_fail_o
+  output logic            done_fail_o    // the read failed: done_end_o is its first unit
 );
-  localparam int unsigned EntryW = 1 + QpnW + 16 + 7;
+  localparam int unsigned EntryW = 1 + QpnW + 16 + 7;   // put_barrier_i to put_count_i
 
   typedef enum logic [1:0] {
     StHdr,     // waits for an entry, and for its response's header
@@ -64,6 +64,7 @@ module qp_read #(
   logic [QpnW-1:0]   qpn;
   logic [15:0]       first, at_q;
   logic [6:0]        count;
+  // at_q: ring index of the next beat's unit; fail_q: the read failed, its beats are dropped
   logic              fail_q, beat_taken, unused_bits;
 
   stream_fifo #(.Width(EntryW), .Depth(Depth), .Reserved(1'b1)) u_entries (

@@ -9,6 +9,10 @@
 //           +-------------- next pass -------+
 //
 // An operation is one pass, plus one for each further WQE that it retires or flushes.
+// The window of a QP is a ring of SqWindow entries, one for each issued WQE that has not retired; a
+// slot is an index into it. qp_emit writes an entry and advances the tail; this leaf advances the
+// head. A pass reads the tables of its QP and one entry. It has at most one CQE and one kick.
+//
 // 1. Operations take effect one after the other: the next pass of an operation goes before the next
 //    operation.
 // 2. A pass starts at most every other cycle. Its context is forwarded from the pass before, in
@@ -27,7 +31,7 @@
 // Latency: wr_done or rx_done to cqe_req 4 cycles (ops; stages 1, 2; FIFO of qp_retire_cqe), to
 // ret_* 4, to kick 6.
 // Throughput: 2 cycles per operation, 2 more for each further WQE that a done retires. A flush
-// takes at most 7 passes of 3 cycles each.
+// takes at most 8 passes (qp_retire_step) of 3 cycles each.
 // Waits for cq (cqe_req) and qp_sched (kick). llp_if, ddp, rdmap, qp_emit, qp_pick and qp_state
 // wait for this leaf.
 // Leaves: qp_retire_step, qp_retire_cqe, qp_retire_kick.
@@ -53,7 +57,7 @@ module qp_retire #(
   input  logic             res_done_valid_i,
   output logic             res_done_ready_o,
   input  iwarp_pkg::res_done_t res_done_i,
-  // from qp_emit
+  // from qp_emit: a WQE that failed by itself; a window entry (win_*); the send state (head_*)
   input  logic             fail_valid_i,
   output logic             fail_ready_o,
   input  logic [QpnW-1:0]  fail_qpn_i,
@@ -62,14 +66,14 @@ module qp_retire #(
   input  logic             win_we_i,
   input  logic [QpnW-1:0]  win_qpn_i,
   input  logic [SlotW-1:0] win_slot_i,
-  input  logic [15:0]      win_after_i,
-  input  logic [3:0]       win_opcode_i,
+  input  logic [15:0]      win_after_i,    // ring index after the WQE
+  input  logic [3:0]       win_opcode_i,   // numbers of qp_emit, which qp_retire_cqe translates
   input  logic             win_signaled_i,
   input  logic [31:0]      win_length_i,
   input  logic             head_we_i,
   input  logic [QpnW-1:0]  head_qpn_i,
   input  logic [WinW-1:0]  head_tail_i,
-  input  logic [6:0]       head_reads_i,
+  input  logic [6:0]       head_reads_i,   // requests issued, modulo 128
   // from qp_pick: flush the posted WQEs
   input  logic             flush_valid_i,
   output logic             flush_ready_o,
@@ -83,10 +87,12 @@ module qp_retire #(
   input  logic [SlotW-1:0] req_slot_i,
   input  logic [7:0]       req_status_i,
   output logic             rsp_valid_o,
-  output logic [15:0]      rsp_sq_o,
-  output logic [15:0]      rsp_rq_o,
+  output logic [15:0]      rsp_sq_o,       // ring index after the last WQE retired
+  output logic [15:0]      rsp_rq_o,       // the same of the receive queue
   output logic             rsp_empty_o,    // all posted send WQEs are retired
-  output logic             rsp_reads_o,    // requests (see qp.sv) are outstanding
+  // rsp_reads_o: requests are outstanding: Read, Flush, atomic, Atomic Write, local invalidation,
+  // registration or bind
+  output logic             rsp_reads_o,
   // from qp_state: a QP is created
   input  logic             init_valid_i,
   output logic             init_ready_o,
@@ -121,9 +127,11 @@ module qp_retire #(
   output logic             cqe_given_o
 );
   // --- the queue of operations
+  // An operation: {kind 3, qpn, slot, status 8, index 16, byte_len 32, solicited 1; 66 of has_inv,
+  // has_imm and imm}. Only an rx_done uses the last 67 bits.
   localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1 + 66;
   localparam int unsigned CtxW = `RNIC_QP_RETIRED_W;
-  localparam int unsigned WinEntryW = 16 + 4 + 1 + 32;
+  localparam int unsigned WinEntryW = 16 + 4 + 1 + 32;   // win_after_i to win_length_i
   // OpDone: wr_done. OpRead: rx_done of a Read, or res_done. OpRecv: rx_done of a receive. OpOwn:
   // fail. OpLook, OpMark, OpFlushRsp: req, which gets a response. OpFlush: flush.
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpLook = 3'd4,
@@ -140,7 +148,6 @@ module qp_retire #(
     if (req_op_i == 2'd1) req_kind = OpMark;
     if (req_op_i == 2'd2) req_kind = OpFlushRsp;
   end
-  // An operation: {kind, qpn, slot, status, index, byte_len, solicited, has_inv, has_imm, imm}.
   assign op_wr    = {OpDone, wr_done_i.qpn[QpnW-1:0], wr_done_i.slot[SlotW-1:0], 8'd0, 16'd0, 32'd0,
                      67'd0};
   assign op_rx    = {rx_done_i.kind == iwarp_pkg::DelRead ? OpRead : OpRecv,
@@ -179,8 +186,9 @@ module qp_retire #(
   logic             s1_hit_q;
   logic [2:0]       cqe_count, kick_count;
 
-  // Room (invariant 3), of 4 entries: this pass, plus the CQE of one pass in stage 2, plus the
-  // kicks of two passes, in stages 2, 3 and qp_retire_kick.
+  // Room (invariant 3): either FIFO has 4 entries. CQEs that are not counted yet: that of this
+  // pass, and of one in stage 2. So 2 may be counted. Kicks: that of this pass, and of two passes
+  // in stages 2, 3 and qp_retire_kick. So 1 may be counted.
   // again: the pass in stage 2 has a further pass, of a done (next) or of a flush (more). again_q:
   // that pass has not started yet.
   assign may         = !s1_valid_q && cqe_count <= 3'd2 && kick_count <= 3'd1;

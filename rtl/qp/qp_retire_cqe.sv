@@ -17,22 +17,22 @@ module qp_retire_cqe #(
   input  logic            rst_ni,
   // from qp_retire: kind, at most one
   input  logic            put_own_i,        // of a send WQE: opcode and length come from the window
-  input  logic            put_flush_sq_i,
+  input  logic            put_flush_sq_i,   // of all send WQEs up to index_i, with wr_flush_err
   input  logic            put_recv_i,       // of a receive: byte_len, solicited, immediate
-  input  logic            put_flush_rq_i,
+  input  logic            put_flush_rq_i,   // of all receives up to index_i
   input  logic [QpnW-1:0] qpn_i,
   input  logic [15:0]     send_cq_i,
   input  logic [15:0]     recv_cq_i,
   input  logic [15:0]     index_i,
   input  logic [7:0]      status_i,
-  input  logic [3:0]      win_opcode_i,     // as in qp_emit
+  input  logic [3:0]      win_opcode_i,     // numbers of qp_emit; the case below translates them
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
   input  logic            has_inv_i,        // its Send invalidated the STag in imm
   input  logic            has_imm_i,        // the receive took Immediate Data: imm
   input  logic [63:0]     imm_i,
-  output logic [2:0]      count_o,
+  output logic [2:0]      count_o,          // completions in the FIFO
   // to cq
   output logic            cqe_req_valid_o,
   input  logic            cqe_req_ready_i,
@@ -44,7 +44,7 @@ module qp_retire_cqe #(
   iwarp_pkg::cqe_t     entry;
   iwarp_pkg::rx_done_t bits;   // to assign an enum from bits: as a member of a struct
 
-  // In rx_done_t the status lies above the 64 bits of immediate.
+  // In rx_done_t the 8 bits of status lie above the 64 bits of immediate: 72.
   assign bits        = {{(iwarp_pkg::RxDoneWidth - 72){1'b0}}, status_i, 64'd0};
   assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len,
                          bits.solicited, bits.immediate};

@@ -27,11 +27,11 @@ module qp_retire_kick #(
   // from qp_retire: a pass that has ended a WQE or a request
   input  logic            ended_i,
   input  logic [QpnW-1:0] qpn_i,
-  input  logic            is_read_i,
+  input  logic            is_read_i,    // a request has ended: a WQE may wait for it (fence, ORD)
   input  logic [WinW-1:0] old_head_i,   // head of the window before the pass
   input  logic [15:0]     sq_i,         // retired index after the pass
-  output logic [2:0]      count_o,
-  // from qp_emit and qp_doorbell
+  output logic [2:0]      count_o,      // kicks in the FIFO
+  // from qp_emit (tail of the window) and qp_doorbell (producer index)
   input  logic            head_we_i,
   input  logic [QpnW-1:0] head_qpn_i,
   input  logic [WinW-1:0] head_tail_i,

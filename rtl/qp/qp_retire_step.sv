@@ -16,8 +16,9 @@
 //                 Rq     writes a CQE for the receive queue, up to its producer
 //                        index
 //
-// 1. A flush takes at most 7 passes. Done WQEs at the head have retired before (HeadNotDone_A), the
-//    CQE of a gap covers all others, and at most two WQEs have failed.
+// 1. A flush takes at most 8 passes: First, Gap and Own for each of two failed WQEs, then First and
+//    Rq. Done WQEs at the head have retired before (HeadNotDone_A), and the CQE of a gap covers all
+//    WQEs in front of a failed one. At most two WQEs have failed, one by issue and one by rdmap.
 // 2. A done of a WQE that is not in the window is dropped: its QP has been flushed, so the WQE has
 //    been reported already.
 //
@@ -39,7 +40,7 @@ module qp_retire_step #(
   input  logic [15:0]      index_i,
   // tables: context, the window's entry at slot, window tail, producer indices
   input  logic [CtxW-1:0]  ctx_i,
-  input  logic [15:0]      win_after_i,
+  input  logic [15:0]      win_after_i,   // ring index after the WQE
   input  logic             win_signaled_i,
   input  logic [WinW-1:0]  tail_i,
   input  logic [15:0]      prod_sq_i,
@@ -63,6 +64,7 @@ module qp_retire_step #(
 );
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpMark = 3'd5,
                          OpFlushRsp = 3'd6, OpFlush = 3'd7;
+  // A flush goes from one failed WQE to the next, the oldest first.
   localparam logic [2:0] First = 3'd0, Gap = 3'd2, Own = 3'd3, Rq = 3'd4;   // 1: Next
 
   typedef `RNIC_QP_RETIRED_T row_t;
@@ -72,6 +74,8 @@ module qp_retire_step #(
   logic [WinW-1:0]  used;
   logic             is_done, is_flush, at_head, empty, in_window, retire, own_in, err_in, own_first;
 
+  // used: WQEs in the window; offset, own_at, err_at: distance of slot, of the WQE that failed by
+  // issue, by rdmap, from the head. A distance of used or more is outside the window.
   assign row       = ctx_i;
   assign is_done   = kind_i == OpDone || kind_i == OpRead;
   assign is_flush  = kind_i == OpFlush || kind_i == OpFlushRsp;

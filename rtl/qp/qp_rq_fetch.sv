@@ -12,6 +12,11 @@
 // row from which a QP takes its receives; every later stage works on rows. Below, "QP" means a row,
 // except in 7.
 //
+// Two paths share the state of a row. The take path (map to b2) gives ddp the next WQE. The
+// pipeline S0 to S3 issues reads and accounts for them. S0 chooses an operation: done (a read came
+// back), stop (a barrier of qp_state), miss (a take that found no WQE), or list (a row that may
+// need a read). S1 has the row's state, S2 decides, S3 writes the state and sends the read.
+//
 // State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has
 // failed: the outstanding reads are dropped), reads (outstanding, at most 4), asked, arrived
 // (owner: S3). Indices are ring indices that run free.
@@ -70,9 +75,9 @@ module qp_rq_fetch #(
   input  logic            init_valid_i,
   output logic            init_ready_o,
   input  logic [QpnW-1:0] init_qpn_i,
-  input  logic [63:0]     init_base_i,
-  input  logic [3:0]      init_log_i,
-  input  logic            init_has_srq_i,
+  input  logic [63:0]     init_base_i,    // bus address of the ring
+  input  logic [3:0]      init_log_i,     // log2 of its units
+  input  logic            init_has_srq_i, // the QP takes from the SRQ init_srq_i
   input  logic [QpnW-1:0] init_srq_i,
   input  logic            bar_valid_i,    // from rdmap: this QP has failed. Always taken
   input  logic [QpnW-1:0] bar_qpn_i,
@@ -112,7 +117,7 @@ module qp_rq_fetch #(
   localparam int unsigned Inside    = 3;   // operations in S1, S2, S3; takes in give, b1, b2
   // OutDepth: a read for each operation inside, one for S0, one waiting.
   localparam int unsigned OutDepth  = Inside + 2;
-  // A receive WQE in the buffer: {malformed, tag, num_sge, SGEs}.
+  // A receive WQE in the buffer: {malformed, tag 16, num_sge 2, 3 SGEs of 128 bits}.
   localparam int unsigned SgesW     = 2 + 3 * 128;
   localparam int unsigned WqeW      = 1 + 16 + SgesW;
 
@@ -176,6 +181,8 @@ module qp_rq_fetch #(
     TkFailed   // the read has failed
   } take_e;
   take_e           tk_d, tk_q;
+  // take_row: the row of the take; take_shared: it is an SRQ. tk_hit_q: its next WQE has arrived.
+  // v_*: the verdict of S3. woken: a read of the row came back; take_fails: it failed.
   logic            take_valid, take_begin, take_done, take_we, tk_hit_q,
                    v_retry, v_empty, v_wait, woken, take_fails;
   logic            take_shared, take_room;
@@ -345,6 +352,7 @@ module qp_rq_fetch #(
                <= {b1_qpn_q, b1_shared_q, b1_index_q, b1_limit_q};
     wqe_q      <= wqe_ram;
   end
+  // At most Inside takes follow the counted ones: in give, b1 and b2. The FIFO has Inside + 1.
   assign rsp_room = 32'(rsp_count) <= 1;
   stream_fifo #(.Width(iwarp_pkg::RqTakeRspWidth), .Depth(Inside + 1), .Reserved(1'b1)) u_rsp (
     .clk_i, .rst_ni, .valid_i(b2_valid_q), .ready_o(rsp_ready),
@@ -415,7 +423,7 @@ module qp_rq_fetch #(
     end
   end
 
-  // --- tables
+  // --- tables: {on, drop, reads 3, asked 16, arrived 16}; {log2 of the ring's units 4, address 64}
   logic [36:0] state_ram;
   logic [67:0] cfg_ram;
   logic [15:0] prod_ram, taken_ram;
@@ -437,7 +445,9 @@ module qp_rq_fetch #(
     .re_i(go), .raddr_i(qpn), .rdata_o(taken_ram)
   );
 
-  // --- S1: distances
+  // --- S1: distances, in units. announced: posted and not requested; claimed: buffer entries in
+  // use or requested; offset: from the ring's start to the next unit to be read; toend: from there
+  // to its end. here: the row's next WQE has arrived.
   logic [15:0] one_end_q, two_end_q, three_end_q,
                mask, asked, announced_q, claimed_q, offset_q, toend_q;
   logic        one_fail_q, two_fail_q, three_fail_q, here_q, on_q, drop_q;
@@ -447,8 +457,9 @@ module qp_rq_fetch #(
   assign asked = state_ram[31:16];
   assign mask  = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
-  // --- S2: is a batch due, how long is it, and what is the verdict on a take. here: the row's next
-  // WQE has arrived; none: no WQE will; acts: the operation changes the state, or reads.
+  // --- S2: is a batch due, how long is it, and what is the verdict on a take. none: the row's next
+  // WQE has not arrived, and none is announced or outstanding, or the row is stopped. acts: the
+  // operation changes the state, or reads.
   logic [15:0] space, room, count16;
   logic        due, may_read, none_d, acts_d, unused_bits;
   assign due      = batch_due(announced_q, claimed_q);

@@ -2,8 +2,8 @@
 //
 //   sq_slot_free --> [ read count ] --> [ write count + 1 ] --> freed_* (to qp_pick), kick if due
 //
-// 1. qp_emit has the other half of the count, the messages issued. Both run free; their difference
-//    is the number of messages that ddp holds (SlotIsHeld_A).
+// 1. qp_emit has the other half of the count, the messages issued. Both run free in 5 bits; their
+//    difference is the number of messages that ddp holds (SlotIsHeld_A), at most SqSlots (up to 8).
 // 2. The two cycles of an item never stall: an item is taken only when the kick that may follow has
 //    room. So the decision to kick uses the same counts that qp_pick will read.
 // 3. ddp acknowledges the stop of a QP after all its sq_slot_free have been taken here. So none
@@ -41,6 +41,7 @@ module qp_slot #(
   input  logic            kick_ready_i,
   output logic [QpnW-1:0] kick_qpn_o
 );
+  // busy_q: the counts read for qpn_q arrive, and the new count is written
   logic            take, init, busy_q, kick_q, unused_high;
   logic [QpnW-1:0] qpn_q, kick_qpn_q;
   logic [4:0]      freed_ram, issued_ram;

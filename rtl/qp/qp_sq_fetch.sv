@@ -13,8 +13,9 @@
 //
 // 1. A request reads min(announced, up to the ring's end) units: at most the whole buffer if it is
 //    empty, else at most a quarter of it, if a quarter is free.
-// 2. A push enters the buffer when its first unit is the next to be fetched and there is room.
-//    Otherwise its data is discarded and its WQE is fetched like any other.
+// 2. A push enters the buffer when its first unit is the next to be fetched, no read of the QP is
+//    outstanding, and the buffer has room. Otherwise its data is discarded, and a read fetches its
+//    WQE like any other. (Arrived covers the buffer without gaps, so no push may overtake a read.)
 // 3. An operation starts only if none of its QP is in stages 1 to 3 (hit). So it reads the state
 //    that the previous operation has written, and those of one QP take effect one after the other
 //    (SameQpApart_A).
@@ -24,8 +25,8 @@
 //    (PushStays_A).
 //
 // Latency: 3 cycles to the kick and to sq_rd_req, 1 more in their queues.
-// Throughput: 1 operation per cycle over all QPs (operations that issue reads: 0.75 per cycle), 1
-// every 4 cycles of the same QP; a push every 4 cycles, of two units every 5.
+// Throughput: 1 operation per cycle over all QPs (requests: 3 every 5 cycles), 1 every 4 cycles of
+// the same QP; a push every 4 cycles, of two units every 5.
 // Waits: a push and a response wait only for qp_sched. A request may wait for sq_rd_req; pushes and
 // responses continue meanwhile.
 // Siblings: qp_read, qp_rq_fetch, qp_pick.
@@ -49,15 +50,15 @@ module qp_sq_fetch #(
   input  logic            push_valid_i,
   output logic            push_ready_o,
   input  logic [QpnW-1:0] push_qpn_i,
-  input  logic [15:0]     push_first_i,
-  input  logic            push_two_i,
+  input  logic [15:0]     push_first_i,  // ring index of its first unit
+  input  logic            push_two_i,    // it has two units, of 512 bits each
   input  logic [1023:0]   push_data_i,
   // from qp_state: a QP is created
   input  logic            init_valid_i,
   output logic            init_ready_o,
   input  logic [QpnW-1:0] init_qpn_i,
-  input  logic [63:0]     init_base_i,
-  input  logic [3:0]      init_log_i,
+  input  logic [63:0]     init_base_i,   // bus address of the ring
+  input  logic [3:0]      init_log_i,    // log2 of its units
   // from qp_doorbell and qp_emit: producer index, next unit to be issued
   input  logic            prod_we_i,
   input  logic [QpnW-1:0] prod_qpn_i,
@@ -95,6 +96,7 @@ module qp_sq_fetch #(
   localparam int unsigned Quarter   = rnic_pkg::SqPrefetch / 4;
   localparam int unsigned ReqDepth  = 4 * rnic_pkg::FifoDepth;
   localparam int unsigned ReqCountW = $clog2(ReqDepth + 1);
+  // A request counts in stages 1 to 3 and in the queue: it uses an entry for 5 cycles.
   localparam int unsigned OutDepth  = 3;
   localparam int unsigned OutCountW = $clog2(OutDepth + 1);
   localparam int unsigned KickDepth  = 8;
@@ -107,7 +109,7 @@ module qp_sq_fetch #(
   logic            s1_valid_q, s2_valid_q, s3_valid_q;
   logic [QpnW-1:0] qpn_d, s1_qpn_q, s2_qpn_q, s3_qpn_q;
 
-  // tables
+  // tables: {fail, reads 3, asked 16, arrived 16}; {log2 of the ring's units 4, address 64}
   logic [35:0]     state_ram;
   logic [67:0]     cfg_ram;
   logic [15:0]     prod_ram, head_ram;
@@ -128,7 +130,9 @@ module qp_sq_fetch #(
 
   // the read that came back: done_end, done_fail
   logic [16:0]     s1_done_q, s2_done_q, s3_done_q;
-  // registered distances; next_q: the first unit of the push is the next to be fetched
+  // Registered distances, in units. announced: not requested yet; toend: from the next unit to be
+  // fetched to the ring's end; offset: from the ring's start to it; held: in the buffer, or
+  // requested for it. next_q: the first unit of the push is the next to be fetched.
   logic [15:0]     s2_arrived_q, s2_asked_q, announced_q, toend_q, held_q, s2_offset_q;
   logic [2:0]      s2_reads_q;
   logic            s2_fail_q, next_q;

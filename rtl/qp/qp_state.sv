@@ -15,7 +15,7 @@
 //    rest.
 // 2. A create_qp or create_srq waits until qp_cq_walk and qp_event are empty (news_idle_i): a
 //    pending event may be of an earlier life of the QP's number, or of its CQs' numbers.
-// 3. It never waits for anything that a peer can delay.
+// 3. qp_state never waits for anything that a peer can delay.
 // 4. A command blocks admin, and with it other users, for at most CommandPatience cycles (decision
 //    6): then the answer is in_progress if the command has not begun, or if it is a modify_qp to
 //    error that waits. The end of the QP goes on without its command. A destroy_qp that has begun
@@ -65,6 +65,7 @@ module qp_state #(
   output logic             st_persist_o,
   output logic             st_privileged_o,
   output logic [15:0]      st_pd_o,
+  // set: to qp_cq_walk: a QP is created (exists 1) or destroyed
   output logic             set_valid_o,
   output logic             set_exists_o,
   // to the owners of tables: a QP is created
@@ -73,25 +74,25 @@ module qp_state #(
   output logic             init_exists_o,
   output logic             init_is_srq_o,
   output iwarp_pkg::admin_qp_args_t init_args_o,
-  // to qp_rq_fetch: modify_srq
+  // to qp_rq_fetch: modify_srq sets the limit of an SRQ
   output logic             limit_valid_o,
   input  logic             limit_ready_i,
   output logic [15:0]      limit_o,
-  // barriers: issue, SQ fetch, RQ fetch
+  // barriers, from bit 0 on: issue (qp_pick to qp_emit), SQ fetch, RQ fetch. done: it has come out
   output logic [2:0]       barrier_valid_o,
   input  logic [2:0]       barrier_ready_i,
   input  logic [2:0]       barrier_done_i,
   // to and from qp_retire
   output logic             ret_req_valid_o,
   input  logic             ret_req_ready_i,
-  output logic [1:0]       ret_req_op_o,
+  output logic [1:0]       ret_req_op_o,      // 0 look, 1 mark, 2 flush
   output logic [SlotW-1:0] ret_req_slot_o,
   output logic [7:0]       ret_req_status_o,
   input  logic             ret_rsp_valid_i,
-  input  logic [15:0]      ret_rsp_sq_i,
-  input  logic [15:0]      ret_rsp_rq_i,
-  input  logic             ret_rsp_empty_i,
-  input  logic             ret_rsp_reads_i,
+  input  logic [15:0]      ret_rsp_sq_i,      // ring index after the last WQE retired
+  input  logic [15:0]      ret_rsp_rq_i,      // the same of the receive queue
+  input  logic             ret_rsp_empty_i,   // all posted send WQEs are retired
+  input  logic             ret_rsp_reads_i,   // requests are outstanding
   // to and from qp_ctl
   output logic             ctl_valid_o,
   output logic [2:0]       ctl_op_o,
@@ -187,7 +188,8 @@ module qp_state #(
     .request_i(steps_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step)
   );
 
-  // Steps that wait for a response, and when the others are done.
+  // waits: the step waits for a response (answered). begun: the step's request is taken; a step
+  // without a response is then done.
   logic fork_ready;
   logic [5:0] init_fork;
   assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Ctl] || step_q[Sync] ||
@@ -303,6 +305,7 @@ module qp_state #(
   end
 
   // --- the context's fields
+  // live: WQEs may be issued. drained: the answer to query_qp says so.
   typedef `RNIC_QP_STATE_T row_t;
   row_t        row;
   logic        live, drained, unused_ctx, unused_err;
