@@ -122,6 +122,7 @@ Result<void> Side::open() {
   // Completions of all requests and receives of a lane; 2 * kBatch: credits, marks, control.
   const uint32_t wanted = shape_.lanes * (shape_.window + rx_slots() + 2 * kBatch) + shape_.srq_wr;
   const DeviceAttr& attr = context_.query_device();
+  cqe_wanted_ = wanted;
   auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
   if (!cq) return error_of(cq);
   cq_ = std::move(*cq);
@@ -545,8 +546,20 @@ Result<void> Side::look_for_events() {
       continue;
     }
     report().fails(dev().now());
-    return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}",
-                static_cast<unsigned>(e->type), e->object, e->cause, e->peer_term);
+    const uint32_t most = context_.query_device().max_cqe;
+    if (e->type == IBV_EVENT_CQ_ERR && cqe_wanted_ > most)
+      return fail(Errc::kNoMemory,
+                  "the completion queue of a thread overflowed: {} QPs with {} requests and {} "
+                  "receives each, max_cqe={}",
+                  shape_.lanes, shape_.window, shape_.receives ? rx_slots() : 0, most);
+    if (e->type == IBV_EVENT_CQ_ERR)
+      return fail(Errc::kConnectionLost, "completion queue {} overflowed", e->object);
+    const auto term = e->peer_term;
+    return fail(Errc::kConnectionLost, "QP {}: {}{}", e->object,
+                spec::to_string(static_cast<spec::Cause>(e->cause)),
+                term == 0 ? ""
+                          : fmt::format(", the peer's Terminate is {:x}/{:x}/{:02x}", term >> 12,
+                                        term >> 8 & 0xf, term & 0xff));
   }
   return {};
 }

@@ -233,16 +233,40 @@ int list_command(const Options& o) {
   return kGood;
 }
 
+namespace {
+
+/// A program with its settings. `bytes`: it has no setting `size`.
+int explain_program(const programs::Program& p) {
+  fmt::print("{}: {}\n", p.name, p.sentence);
+  if (p.bytes != 0) fmt::print("messages of {} bytes\n", p.bytes);
+  fmt::print("settings, each with its default in this program:\n");
+  for (const auto& row : p.settings)
+    fmt::print("  {:<12} {:<10} {} ({})\n", row.name, row.default_value, row.sentence, row.unit);
+  fmt::print(
+      "and those of the platform and the devices (rnic-sim list settings)\n"
+      "run it with rnic-sim run {} --set NAME=VALUE ...\n",
+      p.name);
+  return kGood;
+}
+
+}  // namespace
+
 int explain_command(const Options& o) {
-  if (o.words.size() != 1) throw Usage("explain: say one setting (rnic-sim list settings)");
+  if (o.words.size() != 1)
+    throw Usage("explain: say one setting or program (rnic-sim list settings, list programs)");
   const Config& config = o.request.config;
   const std::string& word = o.words[0];
+  if (const auto* program = programs::find(word)) return explain_program(*program);
   const bool is_of_side = word.starts_with("client.") || word.starts_with("server.");
   const Setting& s = config.find(is_of_side ? word.substr(word.find('.') + 1) : word);
   if (is_of_side && !is_one_sides(s))
     throw Usage(fmt::format("{}: this setting is not one side's, it is {}", word, s.name));
-  fmt::print("{}: {}\ndefault {} {}\nnow     {} {} ({})\n", s.name, s.doc, s.default_value, s.unit,
-             s.value, s.unit, s.source);
+  fmt::print("{}: {}\ndefault {} {}\n", s.name, s.doc, s.default_value, s.unit);
+  for (const auto& p : programs::all())
+    for (const auto& row : p.settings)
+      if (row.name == s.name && row.default_value != s.default_value)
+        fmt::print("default {} in {}\n", row.default_value, p.name);
+  fmt::print("now     {} {} ({})\n", s.value, s.unit, s.source);
   for (const Setting& own : config.overrides()) {
     if (own.name.substr(own.name.find('.') + 1) == s.name)
       fmt::print("{}  {} {} ({})\n", own.name.substr(0, own.name.find('.')), own.value, own.unit,

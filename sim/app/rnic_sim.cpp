@@ -35,7 +35,7 @@ constexpr const char* kHead =
     "usage: rnic-sim COMMAND [WORDS] [options]\n"
     "  list [programs|settings|presets|builds]\n"
     "                                     what there is, with default, unit and meaning\n"
-    "  explain SETTING                    one setting\n"
+    "  explain SETTING|PROGRAM            one setting; a program with its settings\n"
     "  run PROGRAM                        one program on one pairing of devices\n"
     "  compare [PROGRAM...]               programs on all four pairings of model and RTL: "
     "mismatches, timing error\n"
@@ -224,6 +224,14 @@ int rnic_main(int argc, char** argv) {
     throw Usage(fmt::format("{} (rnic-sim --help)", e.what()));
   }
   if (vm.count("help") != 0) {
+    // "run write_lat --help": the program.
+    if (const auto words = vm.count("words") != 0 ? vm["words"].as<std::vector<std::string>>()
+                                                  : std::vector<std::string>();
+        words.size() == 2 && words[0] == "run") {
+      Options program;
+      program.words = {std::string(program_of(words[1]).name)};
+      return explain_command(program);
+    }
     std::ostringstream text;
     text << kHead << visible;
     fmt::print("{}", text.str());

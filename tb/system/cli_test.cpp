@@ -131,7 +131,7 @@ constexpr Row kWrong[] = {
     {"compare_twice", "compare write_lat read_lat write_lat", "compare: write_lat is named twice"},
     {"list_word", "list progams", "did you mean programs?"},
     {"list_words", "list programs presets", "list: say one"},
-    {"explain_nothing", "explain", "say one setting"},
+    {"explain_nothing", "explain", "say one setting or program"},
     {"explain_one_side", "explain server.mut", "no setting \"mut\", did you mean mtu?"},
     {"explain_not_one_sides", "explain client.mtu",
      "client.mtu: this setting is not one side's, it is mtu"},
@@ -264,6 +264,10 @@ constexpr Row kWrong[] = {
     {"set_page_list", "run frwr --set size=4194304 --set client.num_pbl=1024",
      "the client has no room for what the settings ask for; ask for less, or a larger num_pbl"},
     {"set_nothing", "run write_lat --set size=0", "size 0"},
+    {"set_nothing_lent", "run mw_bind --set size=0", "mw_bind: size 0 is no memory"},
+    {"set_completions", "run send_bw --set qps=600 --set count=20",
+     "less than qps=600 or depth=64, or use more threads (no memory: the completion queue of a "
+     "thread overflowed"},
     {"set_build", "run write_lat --set build=small", "none of default, minimum, stall"},
     {"set_build_says_how", "run write_lat --set server.build=narrow_7",
      "narrow_7:SIZE=VALUE,SIZE=VALUE\" && cmake --build --preset release --target rnic-sim"},
@@ -579,6 +583,38 @@ TEST_F(Cli, PrintedConfigIsAConfig) {
   EXPECT_EQ(a["preset"], b["preset"]);
   EXPECT_EQ(run("run write_bw --config again.json --set count=40").status,
             0);  // it contains all settings, also those of other programs
+}
+
+// Programs differ in the defaults of `op` and `method`: the file is valid for each.
+TEST_F(Cli, PrintedConfigOfEachProgramIsAConfig) {
+  for (const char* program : {"frwr", "mw_bind", "atomic_lat", "atomic_bw", "lock", "send_bw"}) {
+    const Told printed = run(std::string("run ") + program + " --print-config");
+    ASSERT_EQ(printed.status, 0) << printed.err;
+    std::ofstream(file("again.json")) << printed.out;
+    const Told t = run(std::string("run ") + program + " --config again.json --set count=4");
+    EXPECT_EQ(t.status, 0) << t.err;
+  }
+}
+
+TEST_F(Cli, ExplainsAProgram) {
+  const Told t = run("explain frwr");
+  EXPECT_EQ(t.status, 0) << t.err;
+  EXPECT_NE(t.out.find("frwr: The client registers memory"), std::string::npos) << t.out;
+  EXPECT_NE(t.out.find("\n  op           write "), std::string::npos) << t.out;
+  EXPECT_NE(t.out.find("\n  rd_atomic    8 "), std::string::npos) << t.out;
+  EXPECT_EQ(run("run frwr --help").out, t.out);
+  EXPECT_EQ(run("run frwrr --help").status, 2);
+  EXPECT_NE(run("explain op").out.find("default fetch_add in atomic_bw\n"), std::string::npos);
+}
+
+TEST_F(Cli, PrintsLimitEvents) {
+  const Told t = run("run srq_pingpong --set srq_limit=4 --set count=20 --json j");
+  const Json events = json_of(file("j"))["limit_events"];
+  EXPECT_GT(events["client"], 0);
+  EXPECT_NE(t.out.find("queues: client " + events["client"].dump() + ", server " +
+                       events["server"].dump() + "\n"),
+            std::string::npos)
+      << t.out;
 }
 
 // Precedence: --preset over a file's preset, a later file's over an earlier one's, and every

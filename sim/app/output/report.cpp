@@ -91,6 +91,10 @@ std::string text_of(const nlohmann::ordered_json& r) {
                        l["acknowledged"].get<uint64_t>(), l["recovered"].get<uint64_t>(),
                        l["lost"].get<uint64_t>());
   }
+  if (r.contains("limit_events"))
+    out += fmt::format("limit events of the shared receive queues: client {}, server {}\n",
+                       r["limit_events"]["client"].get<uint64_t>(),
+                       r["limit_events"]["server"].get<uint64_t>());
   if (r["sim_ns"] == 0) return out + "nothing was measured\n";
   std::vector<std::vector<std::string>> rows;
   if (!r["latency_ns"].is_null()) {

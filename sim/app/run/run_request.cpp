@@ -30,6 +30,10 @@ void check_program(const RunRequest& r, const programs::Params& p) {
                                    "file_copy"};
   if (p.size == 0 && std::ranges::find(kAwaited, r.program) != kAwaited.end())
     throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
+  // Their size is that of the memory that a key gives access to. A window of length 0 is closed.
+  constexpr std::array kLent = {"send_inv", "frwr", "mw_bind"};
+  if (p.size == 0 && std::ranges::find(kLent, r.program) != kLent.end())
+    throw Usage(fmt::format("{}: size 0 is no memory to give access to; 1 or more", r.program));
 }
 
 /// Checks that both devices have the QPs, and the IRD and ORD slots, that the program opens.

@@ -170,6 +170,11 @@ void Judge::refuse_settings() const {
         "less "
         "than rd_atomic={} ({})",
         program, name, s_.params.rd_atomic, first().error));
+  if (has_code(first(), base::Errc::kNoMemory))
+    throw Usage(fmt::format(
+        "{}: the {} has no room for what the settings ask for; ask for less than qps={} "
+        "or depth={}, or use more threads ({})",
+        program, name, s_.params.qps, s_.params.depth, first().error));
   // The settings forbid what the server opens: the image of an earlier run does not fit this run,
   // or the domain lacks the right. Other errors of "open" are failures of the run.
   constexpr std::array kForbidden = {base::Errc::kBadState, base::Errc::kInvalidArgument,

@@ -401,11 +401,24 @@ std::vector<Setting> Config::overrides() const {
   return all;
 }
 
+namespace {
+
+/// True for `op` and `method`: their default is that of the program, not that of Config's row.
+bool has_several_defaults(const Setting& s) {
+  for (const auto& p : programs::all())
+    for (const auto& row : p.settings)
+      if (row.name == s.name && row.default_value != s.default_value) return true;
+  return false;
+}
+
+}  // namespace
+
 std::string Config::print() const {
   nlohmann::ordered_json j;
   j["preset"] = preset_;
   for (const auto& s : settings_) {
     if (s.group == "model" && s.value == "build") continue;
+    if (s.group == "program" && !s.is_own() && has_several_defaults(s)) continue;
     j["settings"][s.name] = s.value;
     if (s.origin != Origin::kDefault) j["sources"][s.name] = s.source;
   }

@@ -75,7 +75,7 @@ class Config {
   const Setting& find(const std::string& name) const;  // throws Usage with the nearest name
   std::vector<Setting> overrides() const;              // for one side
   /// A config file with the same settings, and with the source of each value that is not the
-  /// default.
+  /// default. Omits a default that other programs do not share: the file is valid for each program.
   std::string print() const;
   /// The options that make this configuration, for the reproduce line. Omits the settings that
   /// `program` (null: no program) does not have.
