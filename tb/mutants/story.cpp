@@ -19,8 +19,7 @@ constexpr const char* kSides[] = {"client", "server"};
 constexpr uint64_t kReceives = 8192;  // the receives lie in our buffer from here on
 constexpr uint32_t kServerIp = 0x0a000002;
 constexpr uint16_t kPort = 4791;
-constexpr Time kShort = 4 * kUs;  // longer than anything that is in flight takes to arrive
-constexpr uint64_t kHello = 9;    // wr_id of the client's empty Write
+constexpr uint64_t kHello = 9;  // wr_id of the client's empty Write
 constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 8,  // so that the ring wraps
     kFewCqes = 2, kSends = 6;
 constexpr uint32_t kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -63,7 +62,8 @@ std::string Scene::name() const {
       "order",         "bad_payload",  "bad_fetch",  "bad_source",   "under_read",   "read_left",
       "lost",          "never",        "both",       "bad_ahead",    "flush",        "flush_right",
       "flush_bounds",  "flush_unread", "atomics",    "atomic_right", "atomic_align", "atomic_read",
-      "invalidate",    "inv_unbound",  "inv_other",  "inv_gone",     "refused"};
+      "invalidate",    "inv_unbound",  "inv_other",  "inv_gone",     "shared_end",   "registering",
+      "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -176,17 +176,27 @@ Result<void> Story::act(bool causes, bool pushes) {
     if (!few) return error_of(few);
     small = std::move(*few);
   }
+  const bool shares = now_.what == Case::kSharedEnd && !causes;
+  Srq srq;
+  if (shares) {
+    auto queue = pd_.create_srq({.max_wr = 8});
+    if (!queue) return error_of(queue);
+    srq = std::move(*queue);
+  }
   auto made = pd_.create_qp({.send_cq = &cq_,
                              .recv_cq = overruns ? &small : &cq_,
+                             .srq = shares ? &srq : nullptr,
                              .cap = {.max_send_wr = 8, .max_recv_wr = 8},
-                             .push = pushes});
+                             .push = pushes,
+                             .privileged = now_.what == Case::kRegistering});
   if (!made) return error_of(made);
   Qp qp = std::move(*made);
   const bool none = now_.what == Case::kNoReceive && !causes;
-  for (uint64_t k = 0; k < (none ? 0 : overruns ? kSends : 2); ++k) {
+  for (uint64_t k = 0; k < (none ? 0 : overruns || shares ? kSends : 2); ++k) {
     const Sge sge{kIova + kReceives + k * kReceiveBytes,
                   now_.what == Case::kTooLong ? kShortReceive : kReceiveBytes, open_.lkey()};
-    if (const auto r = qp.post_recv({.wr_id = kReceive + k, .sg_list = {&sge, 1}}); !r)
+    const RecvWr wr{.wr_id = kReceive + k, .sg_list = {&sge, 1}};
+    if (const auto r = shares ? srq.post_recv(wr) : qp.post_recv(wr); !r)
       return fail(r.error->code, "post_recv: {}", r.error->what);
   }
   if (auto r = meet(1); !r) return r;
@@ -472,6 +482,10 @@ Result<void> Story::trouble(Qp& qp) {
       return invalidate_wrongly(qp);
     case Case::kInvGone:
       return write_too_late(qp);
+    case Case::kSharedEnd:
+      return send_after_error(qp);
+    case Case::kRegistering:
+      return end_while_registering(qp);
     case Case::kAtomicRight:
     case Case::kAtomicAlign:
     case Case::kAtomicRead: {
@@ -599,8 +613,11 @@ Result<void> Story::suffer(Qp& qp) {
       cause = Cause::kLlpLost;
       break;
     case Case::kLost:
+    case Case::kRegistering:
       cause = Cause::kLlpLost;
       break;
+    case Case::kSharedEnd:
+      return keep_receives(qp);
     case Case::kOverrun:
       return overrun();
     case Case::kOrder:

@@ -26,6 +26,7 @@ constexpr uint64_t kBytes = 16384, kIova = uint64_t{1} << 33;  // of a side's bu
 constexpr uint64_t kLand = kBytes - 8000;                      // 8000 bytes after the receives
 constexpr uint64_t kReceive = 10;  // a wr_id from here on is that of a receive
 constexpr Time kPatience = 100 * kUs;
+constexpr Time kShort = 4 * kUs;  // longer than anything that is in flight takes to arrive
 
 enum class Case : uint8_t {
   kSolicited,    // completion events: any, solicited only, none
@@ -62,6 +63,8 @@ enum class Case : uint8_t {
   kInvUnbound,   // a Send with Invalidate of an STag that is not bound to a QP
   kInvOther,     // a Send with Invalidate of an STag that is bound to another QP
   kInvGone,      // a Write through an STag that was invalidated before
+  kSharedEnd,    // a QP of an SRQ fails, and its peer goes on sending (ends.cpp)
+  kRegistering,  // one side ends its QP while the list of a registration is read
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged in flight
   kMany,
@@ -163,6 +166,9 @@ class Story {
   [[nodiscard]] Result<void> keep_region();
   [[nodiscard]] Result<void> write_too_late(verbs::Qp& qp);
   [[nodiscard]] Result<void> refuse_late(verbs::Qp& qp);
+  [[nodiscard]] Result<void> send_after_error(verbs::Qp& qp);
+  [[nodiscard]] Result<void> keep_receives(verbs::Qp& qp);
+  [[nodiscard]] Result<void> end_while_registering(verbs::Qp& qp);
   [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> fatal(uint32_t cause, uint16_t peer_term);
 
