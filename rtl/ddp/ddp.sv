@@ -142,7 +142,8 @@ module ddp (
   assign clear_addr = 16'(clear_short);
   assign ready_o    = !clear && rst_ni;
 
-  // Start, stop and sync. Bits of ctl_valid and ctl_ready: 0, 1 receive; 2 to 4 transmit.
+  // Start, stop and sync. Bits of ctl_valid and ctl_ready, one for each leaf with a table: receive
+  // 0 ddp_rx_header, 1 ddp_rx_deliver; transmit 2 ddp_tx_slot, 3 ddp_tx_header, 4 ddp_tx_sched.
   logic qp_ctl_ddp_valid, qp_ctl_ddp_ready;
   iwarp_pkg::qp_ctl_ddp_t qp_ctl_ddp;
   ddp_queue #(.Width($bits(qp_ctl_ddp)), .Depth(FifoDepth)) u_qp_ctl_ddp (
@@ -224,7 +225,8 @@ module ddp (
     .tx_ulpdu_valid_o, .tx_ulpdu_ready_i, .tx_ulpdu_o
   );
 
-  // Counters: segments; cycles with a beat or header leaving; cycles in which an output stalls.
+  // Counters. items: segments, received and sent. busy: cycles in which an rx_segment, or a beat of
+  // place or tx_ulpdu, leaves. stalled: cycles in which any output stalls.
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni,
     .items_i(2'(rx_segment_valid_o && rx_segment_ready_i) +

@@ -4,8 +4,8 @@
 //   start:  drain everything received and sent before --> reset the QP's table entries --> ack
 //   sync:   drain everything received and sent --> ack
 //   stop:   process the grants and messages that have entered --> tables: not running
-//           --> drain everything received --> rx_deliver reports a WQE that is owed to an SRQ
-//           --> drain everything sent --> ack
+//           --> drain everything received --> rx_deliver reports the SRQ's WQE that the QP's open
+//           message has taken --> drain everything sent --> ack
 //
 // 1. A stop keeps the failure flags of rx_deliver and tx_header, because they still apply to
 //    segments inside. Start clears them.
@@ -37,22 +37,22 @@ module ddp_qp (
   // to the leaves with a table: rx_header, rx_deliver, tx_slot, tx_header, tx_sched
   output logic [4:0]   ctl_valid_o,
   input  logic [4:0]   ctl_ready_i,
-  output logic         ctl_start_o,
+  output logic         ctl_start_o,      // the order is a start, else a stop or sync
   output logic [15:0]  ctl_qpn_o,
   output logic [15:0]  ctl_pd_o,
   output logic         ctl_persist_o,
-  input  logic         ctl_done_i,       // tx_sched has written it
+  input  logic         ctl_done_i,       // tx_sched has written the order to its table
   // from the leaves: one item per cycle entered or left
-  input  logic         rx_in_i,
-  input  logic         rx_out_i,
+  input  logic         rx_in_i,          // mpa's header of a received segment is accepted
+  input  logic         rx_out_i,         // rx_deliver has finished the segment
   input  logic         held_in_i,        // a report waits for an invalidation
   input  logic         held_out_i,
   input  logic         report_in_i,      // a segment was reported
   input  logic         report_out_i,     // qp has taken the report
   input  logic         ask_in_i,         // a message has entered
   input  logic         ask_out_i,        // the message is in the table
-  input  logic         grant_in_i,
-  input  logic         grant_out_i,
+  input  logic         grant_in_i,       // a tx_grant has entered
+  input  logic         grant_out_i,      // tx_sched has taken it
   input  logic         seg_in_i,         // a segment is scheduled
   input  logic         seg_out_i,        // it is moved or dropped
   input  logic         sent_in_i,        // it is moved, and will be sent
@@ -69,7 +69,7 @@ module ddp_qp (
     StWritten,  // tx_sched writes its table after its pipeline
     StDrain,    // segments that have entered
     StOwed,     // stop: rx_deliver reports what its open message has taken from an SRQ
-    StCounted,  // that report is counted
+    StCounted,  // one cycle, in which the paths Held and Report count that report
     StHeld,     // reports that wait for invalidations
     StLeave,    // segments moved but still in header_put; reports that qp or rdmap has not taken
     StAck
@@ -85,7 +85,7 @@ module ddp_qp (
   logic        written_q;   // the order is still in tx_sched's pipeline
   // Each path counts the items inside (held_q), and those of them that were inside at its mark
   // (rest_q). After the mark rest_q only counts down, so a path that is done stays done while
-  // others wait.
+  // others wait. 12 paths: the 7 before Told, and 5 from Told on, in the order of told_in_i.
   localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Held = 6,
                           Told = 7;
   logic [11:0] in, out, mark, done, none;

@@ -21,9 +21,10 @@
 // bytes per cycle.
 // Waits for tpt, for a receive WQE (at most one host read), for rdmap's verdict and for host_if's
 // writes, never for ddp_tx.
-// A segment is looked up only when deliver and its hold have room for it. So what tpt has issued
-// always retires, and an invalidation, which waits for that, never waits for a segment that waits
-// for the invalidation.
+// No deadlock of invalidations: ddp_rx_pieces requests a lookup only when ddp_rx_deliver and its
+// ddp_rx_hold have room for the segment. So every extent that tpt has issued for it retires. tpt
+// finishes an invalidation when the extents of the STag have retired. Without this rule it could
+// wait for a segment that waits behind the report which this invalidation holds in ddp_rx_hold.
 // Bench: tb/ddp/ddp_rx_test.cpp
 module ddp_rx (
   input  logic                         clk_i,
@@ -31,13 +32,15 @@ module ddp_rx (
   // from ddp: the tables are being cleared
   input  logic                         clear_i,
   input  logic [15:0]                  clear_addr_i,
-  // from and to ddp_qp: start and stop (0 header, 1 deliver); items that entered and left
+  // from and to ddp_qp: an order for a leaf's table (bit 0 ddp_rx_header, 1 ddp_rx_deliver)
   input  logic [1:0]                   ctl_valid_i,
   output logic [1:0]                   ctl_ready_o,
   input  logic                         ctl_start_i,
   input  logic [15:0]                  ctl_qpn_i,
   input  logic [15:0]                  ctl_pd_i,
   input  logic                         ctl_persist_i,
+  // to ddp_qp: a segment has entered, and is finished; a report enters and leaves ddp_rx_hold; a
+  // report is enqueued for qp
   output logic                         rx_in_o,
   output logic                         rx_out_o,
   output logic                         rx_held_in_o,
@@ -102,7 +105,8 @@ module ddp_rx (
 );
   localparam int unsigned FifoDepth    = rnic_pkg::FifoDepth;
   localparam int unsigned BeatDepth    = rnic_pkg::BeatDepth;
-  // PayloadDepth: beats between the checks of their header and the verdict
+  // PayloadDepth: beats that wait for the verdict of their segment. No depth can deadlock: a
+  // verdict needs only the segment's first two beats, which reach it without passing this queue.
   localparam int unsigned PayloadDepth = 4 * rnic_pkg::BeatDepth;
 
   // Queues at the inputs, closed while the tables are cleared.
@@ -168,8 +172,8 @@ module ddp_rx (
   iwarp_pkg::beat_t rest, body;
   logic [$clog2(PayloadDepth+1)-1:0] unused_body;
 
-  // The request of an atomic reaches 6 bytes into the second beat. Each segment has one tail entry,
-  // pushed with its second beat, or with its only one.
+  // An Atomic Request has 70 bytes (18 + 52), so it reaches 6 bytes into the second beat. Each
+  // segment has one tail entry, pushed with its second beat, or with its only one.
   logic beat_ready, tail_ready, tail_push, first_beat_q, second_q;
   assign rx_ulpdu_ready = beat_ready && tail_ready;
   assign tail_push      = rx_ulpdu_valid && rx_ulpdu_ready &&
@@ -203,7 +207,8 @@ module ddp_rx (
 
   // The record of a segment changes its name on the way: item (its header is checked), entry (its
   // lookups are requested), pend (it waits for its verdict), deliver (it waits for its place_done).
-  // The leaf that produces a record explains its fields. first: the segment's first beat.
+  // The leaf that produces a record explains its fields. first: {qpn, ulpdu_length, the segment's
+  // first beat}, 16 + 16 + 512 bits.
   logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take,
                 item_last, item_inval, item_over;
   logic [543:0] first;

@@ -10,8 +10,8 @@
 //    - of a tagged segment: Invalid STag, if the STag or the right is wrong (A-15); association,
 //      wrap and bounds have causes of their own;
 //    - of a Send's buffer: a local error, and the receive ends with loc_prot_err;
-//    - of the STag that a Send is to invalidate: an error of the peer (A-14), and the receive stays
-//      for the flush.
+//    - of the STag that a Send is to invalidate: an error of the peer (A-14). The receive gets no
+//      status here: it is flushed.
 // 2. The queues bound the number of segments between header and verdict.
 //
 // Latency: 1 cycle from the later of entry and response.
@@ -32,7 +32,11 @@ module ddp_rx_check (
   input  logic         tail_valid_i,
   output logic         tail_ready_o,
   input  logic [47:0]  tail_i,
-  // from ddp_rx_pieces, whose outputs explain the fields
+  // from ddp_rx_pieces: a segment whose lookups are requested. cause: its first error so far.
+  // asked: tpt responds for it. recv: it is of a Send. status: other than success, its receive ends
+  // with it. owes: it has taken a WQE of an SRQ, which is to be reported. length: of its payload.
+  // index: of the receive WQE. total: bytes of the message up to its end. persist: the extensions
+  // are on
   input  logic         entry_valid_i,
   output logic         entry_ready_o,
   input  logic [7:0]   entry_cause_i,
@@ -61,12 +65,13 @@ module ddp_rx_check (
   output logic         pend_report_o,    // its receive ends with this error status
   output logic [7:0]   pend_status_o,
   output logic         pend_owes_o,      // it has taken a WQE of an SRQ
-  output logic [15:0]  pend_length_o,
-  output logic [15:0]  pend_index_o,
-  output logic [31:0]  pend_total_o
+  output logic [15:0]  pend_length_o,    // of its payload
+  output logic [15:0]  pend_index_o,     // of the receive WQE
+  output logic [31:0]  pend_total_o      // bytes of the message up to its end
 );
   localparam int unsigned Depth   = 2 * rnic_pkg::FifoDepth;
   localparam int unsigned CountW  = $clog2(Depth + 1);
+  // {cause; asked, recv; status; owes; length; index; total; persist}
   localparam int unsigned EntryW  = 8 + 2 + 8 + 1 + 16 + 16 + 32 + 1;
 
   logic              tail_valid, persist;
@@ -107,6 +112,7 @@ module ddp_rx_check (
     .count_o(unused_tails)
   );
 
+  // refused: tpt has refused a lookup. bad_inv: that of the STag to be invalidated.
   assign fire = entry_valid && first_valid && tail_valid && (!asked || rx_xlate_rsp_valid_i) &&
                 out_ready && pend_ready_i;
 

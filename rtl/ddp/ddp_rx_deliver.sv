@@ -32,7 +32,10 @@ module ddp_rx_deliver (
   output logic         ctl_ready_o,
   input  logic         ctl_start_i,
   input  logic [15:0]  ctl_qpn_i,
-  // from ddp_rx_place, whose outputs explain the fields
+  // from ddp_rx_place: a segment with its verdict. placed: place_done follows for it. failed: the
+  // QP has an error from it on. report: its receive ends with error status. owes: it has taken a
+  // WQE of an SRQ. kind, slot, solicited, immediate: of the verdict. index: of the receive WQE.
+  // total: bytes of the message
   input  logic         deliver_valid_i,
   output logic         deliver_ready_o,
   input  logic [15:0]  deliver_qpn_i,
@@ -71,6 +74,7 @@ module ddp_rx_deliver (
 );
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
   localparam int unsigned Depth  = 4 * rnic_pkg::FifoDepth;
+  // {qpn; placed, failed, report; status; owes; kind; slot; solicited; index; total; immediate}
   localparam int unsigned EntryW = 16 + 3 + 8 + 1 + 3 + 8 + 1 + 16 + 32 + 64;
 
   logic        entry_valid, placed, failed, report, owes, solicited, pop;
@@ -104,8 +108,11 @@ module ddp_rx_deliver (
     else         done_q <= done_q + 16'(place_done_valid_i) - 16'(pop && placed);
   end
 
-  // look_q: the tables have been read for a refused entry, whose first error or owed WQE is to be
-  // reported; stop_q: for a stop.
+  // go: the oldest entry may leave: its payload is placed, and no order of ddp_qp is at the port.
+  // An entry with an error takes two cycles: look reads the tables, then look_q reports.
+  // first_error: it reports the status that ddp found. flushes: it reports an SRQ's WQE with
+  // wr_flush_err. A stop likewise: stop_look reads the tables, then stop_q reports the WQE that is
+  // owed.
   logic       go, look, look_q, was_failed, was_owed, done_valid, done_ready, ctl_fire,
               stop, stop_look, stop_q;
   logic       first_error, flushes;

@@ -71,16 +71,16 @@ module ddp_rx_header (
   output logic [7:0]   item_cause_o,
   output logic         item_tagged_o,    // a tagged segment with payload
   output logic         item_recv_o,      // a segment of a Send
-  output logic         item_take_o,   // the first segment: its receive WQE arrives on rq_take_rsp
-  output logic         item_last_o,
+  output logic         item_take_o,      // first segment of a Send: its WQE comes on rq_take_rsp
+  output logic         item_last_o,      // the last segment of its message
   output logic [15:0]  item_length_o,    // of the payload
   output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment; of
                                          // Immediate Data, bytes of the last Write
   output logic         item_inval_o,     // of a Send: item_stag_o is to be invalidated
   output logic         item_over_o,      // of a Send: those bytes do not fit in 32 bits
-  output logic [31:0]  item_stag_o,
+  output logic [31:0]  item_stag_o,      // destination if tagged; of a Send, to be invalidated
   output logic [63:0]  item_to_o,
-  output logic [15:0]  item_rights_o,
+  output logic [15:0]  item_rights_o,    // that a tagged segment needs
   output logic [15:0]  item_pd_o,
   output logic         item_persist_o    // the extensions are enabled
 );
@@ -101,6 +101,7 @@ module ddp_rx_header (
   assign raw          = to_network(head_data_i[143:0]);
   assign tagged_hdr       = raw[143:32];
   assign untagged     = raw;
+  // The bytes of an empty ULPDU are undefined: it counts as untagged, and as short.
   assign is_tagged    = tagged_hdr.is_tagged && rx_ulpdu_hdr_i.length != '0;
   assign header_bytes = is_tagged ? 16'(rnic_pkg::TaggedHeaderBytes)
                                   : 16'(rnic_pkg::UntaggedHeaderBytes);
@@ -183,6 +184,7 @@ module ddp_rx_header (
     endcase
   end
 
+  // Only a Send may have later segments. A message of another QN is one segment, so its MO is 0.
   assign mo_next = qn_q == rnic_pkg::QnSend && state.open ? state.mo : '0;
   assign total   = {1'b0, mo_q} + 33'(length_q);
 

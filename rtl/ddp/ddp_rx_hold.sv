@@ -37,8 +37,8 @@ module ddp_rx_hold (
   input  logic                     rx_done_ready_i,
   output iwarp_pkg::rx_done_t      rx_done_o,
   // to ddp_qp
-  output logic                     held_in_o,
-  output logic                     held_out_o,
+  output logic                     held_in_o,   // a report enters the queue of held ones
+  output logic                     held_out_o,  // it leaves for qp
   output logic                     report_o     // enqueued for qp
 );
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
@@ -57,6 +57,8 @@ module ddp_rx_hold (
       mine = mine || (used_q[i] && qpns_q[i*QpW +: QpW] == done_i.qpn[QpW-1:0]);
   end
 
+  // to_hold: the new report must be held. head_go: the oldest held report may leave. A new report
+  // that is not held passes when head_go is low.
   logic is_inv, to_hold, room, inv_ready, head_valid, head_inv, head_go, out_ready;
   iwarp_pkg::rx_done_t head;
   logic [CountW-1:0] ripe_q, unused_count;

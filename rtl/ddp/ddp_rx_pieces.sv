@@ -27,11 +27,14 @@
 module ddp_rx_pieces (
   input  logic         clk_i,
   input  logic         rst_ni,
-  // from ddp_rx_header
+  // from ddp_rx_header: a segment whose header is checked. cause: its first error. tagged: tagged
+  // with payload. recv: of a Send. take: its first segment, whose WQE comes on rq_take_rsp. last:
+  // its last. length: of the payload. total: bytes of the message up to its end. over: these exceed
+  // 32 bits. rights: that a tagged segment needs. persist: the extensions are enabled
   input  logic         item_valid_i,
   output logic         item_ready_o,
   input  logic         room_i,           // deliver has room for one more segment
-  output logic         begun_o,          // a segment is in the queues up to deliver
+  output logic         begun_o,          // a segment enters the queues up to deliver
   input  logic [15:0]  item_qpn_i,
   input  logic [7:0]   item_cause_i,
   input  logic         item_tagged_i,
@@ -69,6 +72,8 @@ module ddp_rx_pieces (
   output logic         entry_persist_o
 );
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps);
+  // {qpn; cause; tagged, recv, take, last, inval, over; length; total; stag; to; rights; pd;
+  // persist}
   localparam int unsigned ItemW = 16 + 8 + 6 + 16 + 32 + 32 + 64 + 16 + 16 + 1;
 
   // The queue of items.
@@ -166,6 +171,7 @@ module ddp_rx_pieces (
   logic        asked_d, asked_q, write_d, write_q, owes_d, owes_q;
   logic        start_tagged, start_take, start_next, cut_now, fire_piece, one_left, done;
 
+  // mask_q & (mask_q - 1): without its lowest bit, which is the lookup that is sent now.
   assign inval    = mask_q[0];
   assign one_left = (mask_q & (mask_q - 4'd1)) == '0;
 

@@ -21,7 +21,9 @@
 module ddp_rx_place (
   input  logic         clk_i,
   input  logic         rst_ni,
-  // from ddp_rx_check
+  // from ddp_rx_check: a segment that waits for its verdict. extents: tpt sends extents for it.
+  // failed: it has a cause. report: its receive ends with error status. owes: it has taken a WQE of
+  // an SRQ. length: of its payload. index: of the receive WQE. total: bytes of the message
   input  logic         pend_valid_i,
   output logic         pend_ready_o,
   input  logic [15:0]  pend_qpn_i,
@@ -68,14 +70,15 @@ module ddp_rx_place (
   output logic         deliver_report_o,   // its receive ends with error deliver_status_o
   output logic [7:0]   deliver_status_o,
   output logic         deliver_owes_o,     // it has taken a WQE of an SRQ
-  output logic [2:0]   deliver_kind_o,
-  output logic [7:0]   deliver_slot_o,
+  output logic [2:0]   deliver_kind_o,     // deliver_kind_e: what to report
+  output logic [7:0]   deliver_slot_o,     // of the Read, Flush or Atomic Write that completes
   output logic         deliver_solicited_o,
-  output logic [15:0]  deliver_index_o,
-  output logic [31:0]  deliver_total_o,
+  output logic [15:0]  deliver_index_o,    // of the receive WQE
+  output logic [31:0]  deliver_total_o,    // bytes of the message
   output logic [63:0]  deliver_immediate_o
 );
   localparam int unsigned PendDepth  = 2 * rnic_pkg::FifoDepth;
+  // {qpn; extents, failed, report; status; owes; length; index; total}
   localparam int unsigned PendW      = 16 + 3 + 8 + 1 + 16 + 16 + 32;
   localparam int unsigned OrderDepth = rnic_pkg::FifoDepth;
   localparam int unsigned OrderCntW  = $clog2(OrderDepth + 1);

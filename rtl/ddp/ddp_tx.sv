@@ -28,7 +28,9 @@ module ddp_tx (
   // from ddp: the tables are being cleared
   input  logic                         clear_i,
   input  logic [15:0]                  clear_addr_i,
-  // from and to ddp_qp: start and stop (0 slot, 1 header, 2 sched); items that entered and left
+  // from and to ddp_qp: an order for a leaf's table (bit 0 ddp_tx_slot, 1 ddp_tx_header, 2
+  // ddp_tx_sched). ask: a message enters, then is in the table. grant: enters, is taken. seg: is
+  // scheduled, then moved or dropped. sent: is moved, then taken by mpa
   input  logic [2:0]                   ctl_valid_i,
   output logic [2:0]                   ctl_ready_o,
   input  logic                         ctl_start_i,
@@ -43,7 +45,8 @@ module ddp_tx (
   output logic                         seg_out_o,
   output logic                         sent_in_o,
   output logic                         sent_out_o,
-  // told_in_o: sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched
+  // A bit each for sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched.
+  // told_in_o: one is enqueued; told_out_o: qp or rdmap has taken it
   output logic [4:0]                   told_in_o,
   output logic [4:0]                   told_out_o,
   // from ddp_rx: a packet has been placed
@@ -99,6 +102,8 @@ module ddp_tx (
 );
   localparam int unsigned FifoDepth = rnic_pkg::FifoDepth;
   localparam int unsigned BeatDepth = rnic_pkg::BeatDepth;
+  // Slots of a QP: SqSlots of the send queue (4 beats of body each), one response and one
+  // Terminate.
   localparam int unsigned SlotW     = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2));
   localparam int unsigned BodyW     = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2));
   localparam int unsigned SlotHdrW  = `RNIC_DDP_SLOT_W;
@@ -148,7 +153,9 @@ module ddp_tx (
     .valid_o(payload_valid), .ready_i(payload_ready), .data_o(payload)
   );
 
-  // Items that entered and left, for ddp_qp.
+  // Items that entered and left, for ddp_qp. gone: ddp_tx_header has moved or dropped a segment.
+  // The others: a report is enqueued (a free slot of the send queue, of a response, of a Flush
+  // Response; a fault; a Read Response is fetched).
   logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed,
         fetched;
   logic [1:0] free_valid, free_ready;   // resp_slot_free of a Read, of a Flush

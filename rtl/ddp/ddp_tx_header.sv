@@ -43,7 +43,7 @@ module ddp_tx_header #(
   input  logic         ctl_valid_i,
   output logic         ctl_ready_o,
   input  logic [15:0]  ctl_qpn_i,
-  // from ddp_tx_segment
+  // from ddp_tx_segment: a segment (its fields: u_orders); inline bytes, of which to cut the first
   input  logic               order_valid_i,
   input  logic [OrderW-1:0]  order_i,
   input  logic               inline_valid_i,
@@ -83,7 +83,7 @@ module ddp_tx_header #(
   output logic                          resp_fetched_valid_o,
   input  logic                          resp_fetched_ready_i,
   output iwarp_pkg::resp_fetched_t      resp_fetched_o,
-  // to ddp_qp, ddp_tx_sched
+  // to ddp_qp, ddp_tx_sched: pulses (invariant 6)
   output logic         gone_o,
   output logic         fault_o,
   output logic         resp_freed_o,
@@ -100,7 +100,7 @@ module ddp_tx_header #(
     for (int unsigned i = 0; i < 18; i++) to_lanes[8*i +: 8] = network[8*(17-i) +: 8];
   endfunction
 
-  // The queue.
+  // The queue. fetches: last payload of a Read Response; waits: for placement, without payload.
   logic         order_valid, is_tagged, done, fetches, waits, judge, unused_ready;
   logic [15:0]  qpn, length;
   logic [1:0]   source;
@@ -228,7 +228,7 @@ module ddp_tx_header #(
 
   // Inline bytes: unshifted, or with the first ones cut off. They wait here for the payload of all
   // earlier segments, which is a PCIe round trip, so the queue has as many beats as there may be
-  // segments. A segment has up to 4 beats: of segments with 224 bytes, SegDepth / 4 fit. Then
+  // segments. A segment of 224 bytes (max_inline) has 4 beats, so SegDepth / 4 of these fit. Then
   // ddp_tx_segment, and all its later payload requests, wait until the first segment is sent. For
   // cut segments, u_cut holds 4 beats.
   localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;

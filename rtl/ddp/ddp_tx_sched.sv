@@ -36,7 +36,7 @@ module ddp_tx_sched (
   input  logic [15:0]  ctl_qpn_i,
   input  logic [15:0]  ctl_pd_i,
   output logic         ctl_done_o,       // E2 writes it
-  // from ddp_tx_slot
+  // from ddp_tx_slot: a message is stored. qn: of an untagged one. length: of all its bytes
   input  logic         arrive_valid_i,
   output logic         arrive_ready_o,
   input  logic [15:0]  arrive_qpn_i,
@@ -60,18 +60,18 @@ module ddp_tx_sched (
   output logic         seg_valid_o,
   output logic [15:0]  seg_qpn_o,
   output logic [1:0]   seg_source_o,
-  output logic [2:0]   seg_index_o,      // of the SQ slot
+  output logic [2:0]   seg_index_o,      // the QP's SQ slot, 0 to SqSlots-1
   output logic         seg_first_o,
   output logic         seg_last_o,
   output logic [15:0]  seg_length_o,
-  output logic [31:0]  seg_offset_o,
+  output logic [31:0]  seg_offset_o,     // bytes of the message in earlier segments
   output logic [31:0]  seg_msn_o,
   output logic [15:0]  seg_pd_o,
   // from ddp_tx_header: the mover has finished a segment
   input  logic         gone_i
 );
   localparam int unsigned QpW       = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned InfoW     = 35;   // of a waiting SQ message: {tagged, qn, length}
+  localparam int unsigned InfoW     = 35;   // of a waiting SQ message: {tagged 1, qn 2, length 32}
   localparam int unsigned WantDepth = 8;
   localparam int unsigned InsideW   = $clog2(rnic_pkg::SegDepth + 1);
   localparam int unsigned SqSlots   = rnic_pkg::SqSlots;
@@ -109,6 +109,7 @@ module ddp_tx_sched (
   logic [InsideW-1:0] inside_q;
   logic [$clog2(WantDepth+1)-1:0] wants;
 
+  // busy_*: an earlier event of its QP is in E1 or E2.
   logic busy_fault, busy_ctl, busy_arrive, busy_grant;
   assign busy_fault  = (one_valid_q && one_qpn_q == fault_qpn_i) ||
                        (two_valid_q && two_qpn_q == fault_qpn_i);
@@ -127,6 +128,7 @@ module ddp_tx_sched (
                       32'(inside_q) < rnic_pkg::SegDepth;
   assign can_arrive = arrive_valid_i && !busy_arrive && room && !can_fault && !can_ctl;
 
+  // A grant and an arrival alternate (turn_q: a grant came last).
   logic take_grant, take_arrive;
   assign take_grant  = can_grant && (!can_arrive || !turn_q);
   assign take_arrive = can_arrive && !take_grant;

@@ -35,7 +35,8 @@ module ddp_tx_segment #(
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
-  // from ddp_tx_sched
+  // from ddp_tx_sched: a segment. source: tx_source_e. index: the QP's SQ slot. offset: bytes of
+  // the message in earlier segments
   input  logic         seg_valid_i,
   input  logic [15:0]  seg_qpn_i,
   input  logic [1:0]   seg_source_i,
@@ -73,7 +74,7 @@ module ddp_tx_segment #(
   output logic                          resp_freed_o,
   // to ddp_tx_header, in scheduling order; it has room for SegDepth of them
   output logic               order_valid_o,
-  // order_o: {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, fetches, waits,
+  // order_o: {qpn, source, kind, is_tagged, length, header, done, slot, offset, fetches, waits,
   // watermark}
   output logic [OrderW-1:0]  order_o,
   // to ddp_tx_header: inline bytes; when shifted, the first inline_cut_o bytes are to be cut off
@@ -86,6 +87,7 @@ module ddp_tx_segment #(
 );
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps);
   localparam int unsigned SqAll = rnic_pkg::NumQps * rnic_pkg::SqSlots;
+  // {qpn; source; index; first, last; length; offset; msn; pd}, and {SGE, its bytes already sent}
   localparam int unsigned SegW  = 16 + 2 + 3 + 2 + 16 + 32 + 32 + 16;
   localparam int unsigned PosW  = 4 + 32;
 
@@ -128,6 +130,10 @@ module ddp_tx_segment #(
     StNext    // the next beat arrives
   } st_e;
 
+  // preq_push, xlate_push: a payload_req, a tx_xlate is enqueued. asked_q: this segment's
+  // payload_req was. sge_q, done_q: the SGE in turn, and its bytes already sent. avail_q: its other
+  // bytes. rest_q: bytes of the segment that are not cut yet. to_q, sge_to_q: TO at the peer, TO of
+  // the piece.
   st_e              st_d, st_q;
   logic             is_sq, free_ready, preq_ready, preq_push, xlate_ready, xlate_push, asked_q,
                     ends;
@@ -136,7 +142,7 @@ module ddp_tx_segment #(
   logic [BodyW-1:0] body_base;
   logic [1:0]       beat, beat_q;
   logic [3:0]       sge_d, sge_q, pos_sge;
-  logic [31:0]      done_q, pos_done;         // bytes of this SGE already sent
+  logic [31:0]      done_q, pos_done;
   logic [PosW-1:0]  pos;
   logic [15:0]      rest_q, piece;
   logic [8:0]       inline_q;                 // bytes of this beat, from lane 0 on
@@ -148,7 +154,8 @@ module ddp_tx_segment #(
 
   assign qp        = qpn[QpW-1:0];
   assign is_sq     = source == iwarp_pkg::TxSq;
-  // Addresses: see ddp_tx_slot.
+  // Addresses in ddp_tx_slot: the SQ slots of all QPs, 4 beats of body each; then response and
+  // Terminate of each QP, one beat each.
   assign slot_addr = is_sq ? SlotW'(qp) * SlotW'(rnic_pkg::SqSlots) + SlotW'(index)
                            : SlotW'(SqAll) + SlotW'({qp, source == iwarp_pkg::TxTerm});
   assign body_base = is_sq ? BodyW'({slot_addr, 2'b00}) : BodyW'(slot_addr) + BodyW'(3 * SqAll);
@@ -288,7 +295,8 @@ module ddp_tx_segment #(
     .re_i(hdr_re_o), .raddr_i(qp), .rdata_o(pos)
   );
 
-  // Requests, through short queues.
+  // Requests, through short queues. Only a message's first payload_req carries the watermark:
+  // host_if reads in the order of payload_req, so the later ones wait with it.
   logic [1:0] unused_preqs, unused_xlates;
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(2)) u_preqs (

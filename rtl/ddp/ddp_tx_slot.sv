@@ -6,8 +6,10 @@
 //   tx_message ----------------------------------------------------> [ bodies ]  --> ddp_tx_segment
 //                                                 all written --> arrive --> ddp_tx_sched
 //
-// Slot numbers: the SQ slots of all QPs first (4 beats of body each), then response and Terminate
-// of each QP (1 beat each). rdmap sends a message only when its slot is free.
+// Slot numbers: the SQ slots of all QPs first, then response and Terminate of each QP. A body of an
+// SQ slot has 4 beats: 14 SGEs of 16 bytes, or 224 inline bytes. A response has one SGE or up to 12
+// bytes, a Terminate up to 52 bytes, so 1 beat each. rdmap sends a message only when its slot is
+// free.
 // Latency: arrive comes with the last beat.
 // Throughput: 2 cycles per message of one beat, 1 more per further beat.
 // Waits only for the message's own beats and for room in ddp_tx_sched.
