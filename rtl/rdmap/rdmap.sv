@@ -14,8 +14,9 @@
 // cycles.
 // Latency: 6 cycles from segment to verdict, 7 from WQE to message, 14 plus tpt's check from Read
 // Request to its response (model/rdmap/rdmap_timing.hpp).
-// Waits: see rdmap_core. Receive waits for transmit only while errors are queued for ddp, and ddp
-// always takes a Terminate.
+// Waits: rdmap_core starts an operation only when every queue that it may fill has room: verdicts,
+// results, messages, errors. Receive waits for transmit only while errors are queued for ddp, and
+// ddp always takes a Terminate.
 // Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
 // rdmap_message), rdmap_wqe, rdmap_tx, rdmap_local, rdmap_resp (in it rdmap_read, rdmap_atomic),
 // rdmap_term, rdmap_ack, rdmap_room.
@@ -134,11 +135,14 @@ module rdmap (
     .valid_o(free_valid), .ready_i(free_ready), .data_o(freed), .count_o(frees)
   );
 
+  // A sync goes to rdmap_ack alone; rdmap_core takes every other order (core_takes).
   logic is_sync, core_takes;
   assign is_sync              = qp_ctl_rdmap_i.op == iwarp_pkg::QpoSync;
   assign qp_ctl_rdmap_ready_o = is_sync ? ctl_free && ready_o : core_takes;
 
-  // --- core
+  // --- core. sq_drop: the WQE's QP has failed or stopped. sq_own: the body is sq_data, made from
+  // the WQE. sq_own_table: a request to our own table, no message. q_*: the same after the queue
+  // u_sq.
   logic ctl_free, ctl_done, stopped, dead, verdict_valid, work_valid, head_req, head_req_ready;
   logic head_valid, head_ok, fail, fail_ready, fail_done, job_valid, job_q_valid, job_q_ready;
   logic sq_valid, sq_drop, sq_own, sq_own_table, sq_q_valid, sq_q_ready, q_drop, q_own, q_own_table;
@@ -205,7 +209,7 @@ module rdmap (
   iwarp_pkg::res_done_t stored;
   logic [1:0] response_in, response_passed;
   iwarp_pkg::tx_message_hdr_t resp_msg;
-  logic [127:0] resp_data;
+  logic [127:0] resp_data;   // one SGE, or the 12 bytes of an Atomic Response
   rdmap_resp #(.ResultDepth(QueueDepth)) u_resp (
     .clk_i, .rst_ni, .ready_o(resp_ready_now), .placed_i,
     .result_valid_i(result_valid), .result_i(result), .result_left_o(result_out),

@@ -1,40 +1,50 @@
 // rdmap_ack: acknowledges start, stop, half_close and sync, one order at a time.
 //
-//   ctl --> rdmap_core --done--> half_close: at once
-//    |                     \---> start, stop: when everything inside at that time has drained
-//    \---> sync: when WQEs, results of atomics and as many requests to our own table as were
-//          inside have drained
-//          (rdmap_core does not get the order)
+//   order         is acknowledged when
+//   half_close    rdmap_core has decided it
+//   start, stop   rdmap_core has decided it, and all items inside at that time have drained
+//   sync          the WQEs, the results of atomics and as many requests to our own table as
+//                 were inside have drained. rdmap_core does not get this order
 //
-// Paths that start and stop drain:
+// Paths. Each has a counter, and a bit of in_i and out_i. The item enters, and leaves, when:
 //
-//   WQE at the port --------------------------------> sent by rdmap_tx
-//   request served --> leaves rdmap_read, response --> to rdmap_tx --> sent by rdmap_tx
-//   error decided  --> leaves rdmap_term, Terminate --> sent by rdmap_tx
-//   result of an atomic --> stored, and taken by qp
-//   WQE at the port --> request to our own table --> done, and taken by qp
-//   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> sent by rdmap_tx
+//   Wqe       a WQE enters at the port         its message is sent or dropped, or it becomes Inv
+//   Inv       rdmap_tx passes a request to     qp has taken its end, or rdmap_core its failure
+//             our own table to rdmap_local
+//   Request   a Read or Flush is served        rdmap_read has begun its response or dropped it
+//   Response  rdmap_read begins a response     rdmap_tx has taken it
+//   Atomic    rdmap_atomic makes a response    rdmap_tx has taken it
+//   Sent      rdmap_tx takes a response        its last beat has left
+//   Error     rdmap_core has a job (an error,  rdmap_term is done with it
+//             or responder idle)
+//   Term      rdmap_tx takes a Terminate       its last beat has left
+//   Result    rdmap_core has the old value     it is stored and qp has taken the completion, or its
+//             of our own atomic                fault is decided
 //
-// 1. A counter per path is enough, because each path except the last two keeps its order. The
+// Invariants:
+// 1. One counter per path, for all QPs, is enough, because each path but Inv keeps its order. The
 //    counter samples the items inside at its mark, then counts down as they leave. Items of other
 //    QPs that enter later do not matter.
-// 2. The second half of a path is marked when its first half has drained.
-// 3. Atomics overtake each other, so rdmap_ack polls rdmap_atomic until the QP has none. So do
-//    requests to our own table: a start or stop polls rdmap_local until the QP has none. A sync
-//    only counts them: other requests of its QP may come meanwhile.
+// 2. A path that follows another one is marked when the earlier one has drained: Inv after Wqe;
+//    Response after Request; Atomic after the poll of rdmap_atomic; Sent after Response and Atomic;
+//    Term after Error.
+// 3. Two kinds of items overtake each other, so a start or stop polls for them instead of counting:
+//    rdmap_atomic, until the QP has no atomic in service; rdmap_local, until the QP has no request
+//    to our own table. A sync counts Inv, because its QP may add requests while it drains.
 // 4. Responses of rdmap_read and rdmap_atomic overtake each other before rdmap_tx, so each service
-//    has its own counter there.
+//    has its own counter there: Response and Atomic.
 //
 // Latency: 1 cycle.
 // Waits for rdmap_tx (and so for ddp, which always takes a message), for tpt and for qp.
-// Siblings: rdmap_core, rdmap_tx, rdmap_resp, rdmap_term.
+// Siblings: rdmap_core, rdmap_tx, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
+// rdmap_local.
 // Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
 module rdmap_ack (
   input  logic clk_i,
   input  logic rst_ni,
-  // from the port, to rdmap_core: an order is accepted when none is outstanding
+  // from and to the port: an order is accepted (taken_i) only when none is outstanding (free_o)
   output logic free_o,
   input  logic taken_i,
   input  logic sync_i,                   // the order is a sync, of
@@ -43,15 +53,14 @@ module rdmap_ack (
   input  logic done_i,
   input  logic drains_i,                 // it is a start or stop
   input  logic [15:0] qpn_i,
-  // A bit each for WQE, request, response, error, Terminate, result, response of an atomic,
-  // response in rdmap_tx, request to our own table. in_i: one enters; out_i: one leaves.
+  // A bit per path, numbered below. in_i: an item enters; out_i: one leaves.
   input  logic [8:0] in_i,
   input  logic [8:0] out_i,
-  // from and to rdmap_atomic
+  // from and to rdmap_atomic: has the QP ask_qpn_o no atomic in service?
   output logic ask_o,
   output logic [15:0] ask_qpn_o,
   input  logic idle_i,
-  // from and to rdmap_local, likewise: of the QP ask_qpn_o
+  // from and to rdmap_local: has the QP ask_qpn_o no request to our own table?
   output logic ask_local_o,
   input  logic idle_local_i,
   // to qp
@@ -68,8 +77,7 @@ module rdmap_ack (
   state_e state_d, state_q;
   logic [15:0] qpn_q;
 
-  // The bits of in_i and out_i. Response: from rdmap_read. Inv: a request to our own table. Atomic:
-  // a response from rdmap_atomic. Sent: a response in rdmap_tx.
+  // The bits of in_i and out_i: the paths above.
   localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5,
                           Atomic = 6, Sent = 7, Inv = 8;
   // Requests to our own table wait in a queue of NumQps (rdmap_local); all else is less than 256.
@@ -110,6 +118,7 @@ module rdmap_ack (
     case (state_q)
       StFree:  if (taken_i) state_d = sync_i ? StDrain : StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
+      // A start or stop ignores the counter of Inv: idle_local_q stands for it.
       StDrain: if (sync_q ? through[Result] && through[Wqe] && through[Inv]
                           : (through | 9'(1 << Inv)) == '1 && idle_q && idle_local_q)
                  state_d = StAck;

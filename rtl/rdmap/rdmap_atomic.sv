@@ -101,9 +101,9 @@ module rdmap_atomic #(
     OpNone, OpBegin, OpFetched, OpDead, OpRsp, OpEnter, OpLeave, OpAsk, OpLook
   } op_e;
   typedef struct packed {
-    logic [8:0] unfetched;
-    logic       dead;
-    logic       busy;
+    logic [8:0] unfetched;   // Read Responses with payload that ddp has not fetched
+    logic       dead;        // the QP has stopped or failed since its request entered
+    logic       busy;        // invariant 6
   } state_t;
 
   // --- input queues
@@ -288,7 +288,7 @@ module rdmap_atomic #(
     request.qpn   = out_head.qpn;
     request.pd    = out_head.pd;
     request.slot  = out_head.slot;
-    // The fields after the 18 bytes of the DDP header: requirements.md 5.4, 5.8.
+    // After the DDP header of 18 bytes (requirements.md 5.4, 5.8). Bit 193: AOpCode 2, CmpSwap.
     if (out_head.kind == rnic_pkg::KindAtomic) begin
       request.op            = out_head.request[193] ? iwarp_pkg::AtCmpSwap : iwarp_pkg::AtFetchAdd;
       request.stag          = out_head.request[159:128];
@@ -363,7 +363,7 @@ module rdmap_atomic #(
   logic [31:0] id_read;
   iwarp_pkg::tx_message_hdr_t message;
   iwarp_pkg::atomic_response_t response;
-  localparam int unsigned MsgW = 16 + 8 + 1 + 32 + 64;
+  localparam int unsigned MsgW = 16 + 8 + 1 + 32 + 64;   // {m_qpn, m_slot, m_write, response}
   logic [MsgW-1:0] msg;
   logic        m_write;
   logic [15:0] m_qpn;
@@ -387,7 +387,7 @@ module rdmap_atomic #(
     message.source    = iwarp_pkg::TxResp;
     message.opcode    = m_write ? iwarp_pkg::OpAtomicWriteResponse : iwarp_pkg::OpAtomicResponse;
     message.qn        = 2'd3;
-    message.length    = m_write ? 32'd0 : 32'd12;
+    message.length    = m_write ? 32'd0 : 32'd12;   // Request Identifier 4, old value 8
     message.is_inline = !m_write;
     message.slot      = m_slot;
     msg_data_o        = '0;
@@ -396,7 +396,7 @@ module rdmap_atomic #(
   assign msg_o = message;
 
   // --- a fault: until rdmap_core has decided it, no other response to a request is processed
-  logic told_q;
+  logic told_q;   // rdmap_core has taken the fault
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       failing_q <= 1'b0;

@@ -40,16 +40,17 @@ module rdmap_core #(
   input  logic clk_i,
   input  logic rst_ni,
   output logic ready_o,
-  // start, stop
+  // start, stop, half_close
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
   input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
   output logic ctl_done_o,               // an order of qpn_o is decided
   output logic stopped_o,                // the order was a start or a stop
-  // dead_o: a start, a stop or the first error of qpn_o: responses of before are not sent
+  // dead_o: a start, a stop or the first error of qpn_o: earlier responses are not sent any more
   output logic dead_o,
   output logic [15:0] qpn_o,
-  // faults
+  // faults: of qp; of ddp's transmit; resp_fail: of the responder, of a result of our own atomic,
+  // or of a request to our own table
   input  logic qp_fault_valid_i,
   output logic qp_fault_ready_o,
   input  iwarp_pkg::qp_fault_t qp_fault_i,
@@ -69,16 +70,16 @@ module rdmap_core #(
   input  logic verdict_left_i,           // a verdict has been popped from its queue
   output logic result_valid_o,           // the old value that our atomic returned
   output logic [ResultW-1:0] result_o,
-  input  logic result_left_i,
+  input  logic result_left_i,            // a result is finished
   // responder
   output logic work_valid_o,             // enqueue qpn_o in the work list
   input  logic head_req_valid_i,
   output logic head_req_ready_o,
   input  logic [15:0] head_req_qpn_i,
   output logic head_valid_o,
-  output logic head_ok_o,
+  output logic head_ok_o,                // the QP has a request to serve
   output logic [HeadW-1:0] head_o,
-  input  logic free_valid_i,
+  input  logic free_valid_i,             // ddp has released the QP's response slot
   output logic free_ready_o,
   input  logic [15:0] free_qpn_i,
   // free_waits_i: a slot release is queued, visible at the output or not: a start or stop waits
@@ -95,12 +96,12 @@ module rdmap_core #(
   output logic sq_own_o,                 // the body is sq_data_o, not the WQE's
   output logic sq_local_o,               // a request to our own table: no message
   output iwarp_pkg::tx_message_hdr_t sq_o,
-  output logic [415:0] sq_data_o,
-  input  logic sq_left_i,
+  output logic [415:0] sq_data_o,        // 52 bytes: an Atomic Request is the longest
+  input  logic sq_left_i,                // a message has been popped from its queue
   // errors, to rdmap_term
   output logic term_valid_o,
   output logic [JobW-1:0] term_o,
-  input  logic term_left_i
+  input  logic term_left_i               // a job has been popped from its queue
 );
   localparam int unsigned QpW       = $clog2(rnic_pkg::NumQps);
   localparam int unsigned IrdW      = $clog2(rnic_pkg::IrdSlots);
@@ -123,7 +124,8 @@ module rdmap_core #(
     logic [7:0]  slot;
   } ord_t;
 
-  // --- pick
+  // --- pick. Each *_room: the queue of these words has room. stay: a Terminate stays in `row`.
+  // term_back: the operation has made no job of rdmap_term, so its room is returned.
   logic clear_busy, pick, hold_q, stay, term_back, verdict_room, term_room, sq_room, result_room,
         may_fail;
   logic [QpW-1:0] clear_addr;
@@ -339,7 +341,9 @@ module rdmap_core #(
   logic [63:0]  mark_read, mark, mark_q, w_mark_q;   // the watermark of that request
   logic         w_mark_we_q;
   logic [IrdW-1:0] l_ird_raddr_q, w_ird_waddr_q;
-  logic [63:0]  placed_q;                // place packets accepted since reset
+  // Place packets that rdmap has accepted since reset: the watermark of the next request. host_if
+  // counts them in turn when they are written (its `placed`).
+  logic [63:0]  placed_q;
   logic         ird_we, mark_we;
   assign ord_wdata = {a_kind, ord_msn, a_sge_q.stag, a_sge_q.to, a_wqe_q.length, a_wqe_q.slot};
   ram_1r1w #(.Width($bits(ord_read)), .Depth(rnic_pkg::OrdSlots)) u_ord (

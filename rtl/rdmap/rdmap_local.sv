@@ -8,10 +8,10 @@
 //
 // Requests of one QP may overtake each other in tpt: a registration reads its list, an invalidation
 // waits for what is in flight. So this leaf counts per QP the requests that came and those that
-// ended; rdmap_ack asks whether a QP has none.
+// ended. rdmap_ack polls it (ask_i) until the QP has none.
 //
 // Latency: 2 cycles to tpt, 1 back, 1 from ask_i to idle_o.
-// Throughput: 1 per cycle; tpt takes an invalidation every 11.
+// Throughput: 1 per cycle; tpt takes an invalidation every 11 cycles.
 // Waits for tpt, for qp and for rdmap_core.
 // Siblings: rdmap_tx, rdmap_ack.
 // Bench: tb/rdmap/rdmap_test.cpp
@@ -40,7 +40,7 @@ module rdmap_local (
   output logic fail_valid_o,
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,
-  // from and to rdmap_ack: has this QP no request that has not ended?
+  // from and to rdmap_ack, a poll: idle_o: all requests of QP ask_qpn_i have ended
   input  logic ask_i,
   input  logic [15:0] ask_qpn_i,
   output logic idle_o
@@ -79,7 +79,7 @@ module rdmap_local (
   logic [QpW-1:0]   clear_addr;
   logic [1:0]       go, writes_q;             // a request comes, ends; its count is written
   logic [2*QpW-1:0] go_qpns, write_qpns_q;
-  logic [15:0]      asked;                    // both counts of the QP that is asked for
+  logic [15:0]      asked;                    // both counts of the polled QP
   ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
     .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
   );
@@ -114,8 +114,9 @@ module rdmap_local (
       wrote_count_q <= count_d;
     end
   end
-  // A question misses the request that came one cycle before, and is asked again. Of requests that
-  // end it may miss some: then the QP is not idle yet.
+  // The poll's read misses a request that came one cycle before (missed_q): then idle_o stays low,
+  // and rdmap_ack polls again. It may also miss requests that have just ended: then the counts
+  // differ, and idle_o is only late.
   logic ask_q, missed_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ask_q <= 1'b0;

@@ -7,9 +7,13 @@
 //   Flush Request         QN 1, own 20 bytes: the peer's STag, length, TO, flags
 //   Atomic Request        QN 1, own 52 bytes: the Request Identifier is the message's MSN
 //                         (RFC 7306 5.2)
-//   local invalidation    no message: local_o, with its STag in the header; in data_o
-//   registration or bind  {is_reg, is_bind, PD, base, operands}
 //   Atomic Write Request  QN 1, own 24 bytes: the peer's STag, length 8, TO, the value
+//   Immediate Data        QN 0, with or without Solicited Event; 8 inline bytes of the WQE
+//   no message            local_o: a local invalidation, registration or bind. Its STag is in the
+//                         header; data_o has {is_reg, is_bind, PD, base, operands} or zeros
+//
+// "own": this leaf makes the body, in data_o. The lengths 28, 20, 52, 24 are those of the headers
+// in iwarp.yaml (read_request, flush_request, atomic_request, atomic_write_request).
 //
 // Combinational.
 // Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message).
@@ -109,6 +113,7 @@ module rdmap_message #(
       end
     endcase
     for (int i = 0; i < 52; i++) data_o[8 * i +: 8] = request[415 - 8 * i -: 8];
+    // 416 bits: 78 unused, 2 flags, PD 16, base 64, operands 256
     if (local_o)
       data_o = {78'h0, is_reg, is_bind,
                 opens_key ? {pd_i, wqe_i.remote_to, own.compare_mask, own.compare, own.mask,

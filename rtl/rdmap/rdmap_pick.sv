@@ -1,6 +1,7 @@
 // rdmap_pick: chooses the next operation of rdmap_core. Priority, highest first:
 //
-//   1  start, stop, half_close; each waits for response slot releases that are already queued
+//   1  start, stop, half_close; each waits for response slot releases that are already queued: they
+//      are of responses before the order
 //   2  a fault: of qp, of transmit, of a response's check
 //   3  a released response slot: the peer may already use it, so its next request must find it
 //      free. One comes per request, so it starves no other operation
@@ -19,7 +20,8 @@ module rdmap_pick (
   input  logic clk_i,
   input  logic rst_ni,
   // from and to rdmap_core
-  input  logic free_i,                   // an operation may be picked
+  // free_i: an operation may be picked: the tables are cleared, and no Terminate is compared
+  input  logic free_i,
   output logic pick_o,
   output logic [2:0] op_o,
   output logic [15:0] qpn_o,

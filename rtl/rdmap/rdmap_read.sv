@@ -130,7 +130,8 @@ module rdmap_read #(
     end
   end
 
-  // --- the check's response
+  // --- the check's response. judged: the oldest request's check has ended, or it needs none. room:
+  // for its response. dropped: it leaves without a response: dead, or its fault is decided.
   logic judged, good, room, dropped, failing_q;     // failing: rdmap_core has the fault
   assign judged       = checked_q != '0 && (empty_q[rd_q] || check_rsp_valid_i);
   assign good         = empty_q[rd_q] || check_rsp_i.result == iwarp_pkg::TptOk;

@@ -65,8 +65,12 @@ module rdmap_row #(
   typedef `RNIC_RDMAP_DEED_T      deed_t;
   localparam int unsigned RespSlots = 1;         // responses of a QP that ddp holds
 
-  // Fields that the macro does not explain: ird, ord: sizes of the QP's rings; *_count: entries in
-  // use. closing: half_close was given. held: hold_tx, until the first received segment.
+  // A row. running: started. closing: half_close was given. held: hold_tx, until the first received
+  // segment. listed: in the work list. serving: requests that the responder or ddp holds. ird, ord:
+  // sizes of the QP's rings of IRD and ORD entries; *_count: entries in use; *_base, *_last: the
+  // ring's first and last slot in the pool; ird_next: the oldest request that is not served yet;
+  // ord_head: our oldest outstanding request; *_tail: the slot of the next one. received: bytes of
+  // our oldest Read. msn: of our next request.
   row_t     row, next;
   segment_t seg;
   deed_t    deed;
@@ -77,7 +81,8 @@ module rdmap_row #(
   assign seg    = segment_i;
   assign deed_o = deed;
 
-  // --- entries
+  // --- entries. An index of a ring that is at *_last goes to *_base. head_slot: its number from
+  // ird_base on, as tx_fault and atomic_rsp return it.
   logic [IrdW-1:0] ird_tail_next, ird_next_next, head_slot;
   logic [OrdW-1:0] ord_tail_next, ord_head_next;
   assign ird_tail_next = row.ird_tail == row.ird_last ? row.ird_base : row.ird_tail + 1'b1;
@@ -95,7 +100,8 @@ module rdmap_row #(
   assign ird_waddr_o   = row.ird_tail;
   assign ird_raddr_o   = op_i == OpHead ? row.ird_next : row.ird_base + IrdW'(fault_i.slot);
 
-  // --- the segment
+  // --- the segment. fits: a response, and a request of ours is outstanding; rdmap_judge compares
+  // them. names: a Terminate that shows a request. accepts: a request that gets an IRD entry.
   logic good, fits, names, accepts, closed;
   logic [31:0] sum;
   assign closed  = row.closing && row.ird_count == '0;    // we have sent all our responses

@@ -74,7 +74,7 @@ module rdmap_term #(
   iwarp_pkg::read_request_t   request, moved;
   logic [415:0] text;
   logic [31:0]  length;
-  // {layer, type, code, with the DDP header, with the Read Request header}
+  // {layer 4, type 4, code 8, with the DDP header 1, with the Read Request header 1}
   assign code                = iwarp_pkg::cause_terminate(error.cause);
   assign {untagged, request} =
       job_q.net[367 -: iwarp_pkg::DdpUntaggedWidth + iwarp_pkg::ReadRequestWidth];
@@ -106,6 +106,8 @@ module rdmap_term #(
     ctrl.has_ddp_header  = with_ddp;
     ctrl.has_rdma_header = with_read;
   end
+  // Bytes: control word 4; with ULPDU length (2) and DDP header (14 or 18) 20 or 24; with the Read
+  // Request header (28) 52.
   always_comb begin
     text   = {ctrl, 384'h0};
     length = 32'd4;

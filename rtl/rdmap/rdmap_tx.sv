@@ -19,9 +19,9 @@ module rdmap_tx (
   // commands of the send queue, from rdmap_core
   input  logic sq_valid_i,
   output logic sq_ready_o,
-  input  logic sq_drop_i,
-  input  logic sq_own_i,                 // a request on QN 1: its body is sq_data_i
-  input  logic sq_local_i,                 // own, and no message: to our own table
+  input  logic sq_drop_i,                // its QP has failed or stopped: discard it
+  input  logic sq_own_i,                 // a request: its body is sq_data_i, none at body_i
+  input  logic sq_local_i,               // own, and no message: to our own table
   input  iwarp_pkg::tx_message_hdr_t sq_i,
   input  logic [415:0] sq_data_i,
   // bodies, from rdmap_wqe
@@ -72,7 +72,8 @@ module rdmap_tx (
   assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
   assign dropped = state_q == StDrop && body_valid_i && body_i.last;
   assign pick    = (state_q == StPick || done) && any;
-  // A dropped request has no beat left; a request to our own table goes to rdmap_local.
+  // nothing: no beat to send or discard. A dropped request has none at body_i; a request to our own
+  // table goes to rdmap_local. 338 bits: {is_reg, is_bind, PD 16, base 64, operands 256}.
   assign nothing = pick && grant[0] && sq_own_i && (sq_drop_i || sq_local_i);
   assign local_valid_o = pick && grant[0] && sq_local_i && !sq_drop_i;
   assign local_o       = {sq_i.qpn, sq_i.slot, sq_i.stag, sq_data_i[337:0]};

@@ -43,12 +43,13 @@ module rdmap_wqe #(
   input  logic body_ready_i,
   output iwarp_pkg::beat_t body_o
 );
-  // Bodies that wait while their headers pass rdmap_core, at a message every 2 cycles.
+  // Beats of bodies that wait for rdmap_tx while their headers pass rdmap_core. With messages of
+  // one beat every 2 cycles, 4 beats are the 7 cycles from WQE to message.
   localparam int unsigned Ahead = 4;
   typedef `RNIC_RDMAP_OWN_T own_t;
   typedef struct packed {
-    logic is_own;
-    logic has_sink;
+    logic is_own;                          // a request: its body goes to rdmap_core
+    logic has_sink;                        // the body begins with an SGE
     logic is_atomic;                       // operands follow the sink
     logic is_write;                        // the body is the value
     logic opens_key;                       // the body is reg_operands or bind_operands
@@ -80,6 +81,8 @@ module rdmap_wqe #(
     .valid_o(beat_valid), .ready_i(beat_ready), .data_o(beat), .count_o()
   );
 
+  // first_q: the next beat is the first of its WQE. A request needs only this one (at most 48
+  // bytes).
   assign read_beat  = kind_valid && beat_valid && kind.is_own;
   assign body_beat  = kind_valid && beat_valid && !kind.is_own;
   assign beat_ready = kind_valid && (kind.is_own ? !first_q || sge_ready : body_ready);
