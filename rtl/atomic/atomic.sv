@@ -102,7 +102,8 @@ module atomic (
   );
   assign atomic_dead_ready_o = 1'b1;
 
-  // --- check, translate. at_entry, at_address: of the item that leaves atomic_xlate.
+  // --- check, translate. answer: tpt's response for an entry. at_entry, at_address: of the item
+  // that leaves atomic_xlate: acquire to the lock, result to atomic_fetch, xlate_end to atomic_end.
   logic        answer, answer_epoch, acquire, result, result_refused;
   logic        xlate_end, xlate_end_ready;
   logic [1:0]  xlate_ending;
@@ -121,7 +122,7 @@ module atomic (
     .end_valid_o(xlate_end), .end_ready_i(xlate_end_ready), .end_ending_o(xlate_ending)
   );
 
-  // --- lock
+  // --- lock. rsp: the lock is granted, or the entry queues; wake: a queued entry is granted.
   logic       rsp_valid, rsp_granted, wake, lock_release;
   logic [5:0] rsp_entry, wake_entry, release_entry;
   atomic_lock #(.Entries(64), .Buckets(256)) u_lock (

@@ -5,6 +5,7 @@
 //   operand: entry ----------^           +--> data ------- beside it ---------^
 //            old value --> [ 1 cycle ] --^
 //
+// An entry is a request's (0 to 63) or a result's (64 to 71), 72 in all.
 // 1. Items of all kinds pass in one order, in a pipeline of 3 stages. No item waits here:
 //    atomic_store has room for every item inside the unit.
 // 2. store_o 0: nothing is stored. ending_o gives the reason: done (a CmpSwap without a match),
@@ -19,7 +20,7 @@
 module atomic_compute (
   input  logic         clk_i,
   input  logic         rst_ni,
-  // from rdmap: an item is accepted. operands: data, mask, compare, compare_mask
+  // from rdmap: an item is accepted. operands: {data, mask, compare, compare_mask}, 64 bits each
   input  logic         accept_i,
   input  logic [6:0]   accept_entry_i,
   input  logic         accept_is_cmp_swap_i,
@@ -41,7 +42,7 @@ module atomic_compute (
   output logic [63:3]  address_o,
   output logic [63:0]  word_o
 );
-  // --- stage 1: the operands are read
+  // --- stage 1: the operands are read, with the bit is_cmp_swap: 1 + 4 * 64 bits
   logic         is_cmp_swap;
   logic [255:0] operands;
   ram_1r1w #(.Width(257), .Depth(72)) u_operands (

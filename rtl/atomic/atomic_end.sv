@@ -26,11 +26,11 @@
 module atomic_end (
   input  logic        clk_i,
   input  logic        rst_ni,
-  // from rdmap: an item is accepted. name: op, QPN, slot
+  // from rdmap: an item is accepted. name: {op 2, QPN 16, slot 8}
   input  logic        accept_i,
   input  logic [6:0]  accept_entry_i,
   input  logic [25:0] accept_name_i,
-  // from atomic_xlate
+  // from atomic_xlate: tpt's response for an entry
   input  logic        answer_valid_i,
   input  logic [6:0]  answer_entry_i,
   input  logic [2:0]  answer_result_i,
@@ -40,7 +40,9 @@ module atomic_end (
   input  logic [6:0]  old_entry_i,
   input  logic [1:0]  old_status_i,
   input  logic [63:0] old_value_i,
-  // items that end: from atomic_xlate, atomic_fetch, atomic_store (two)
+  // items that end, with their ending (atomic_end_e): from atomic_xlate, refused or dropped; from
+  // atomic_fetch, dropped; from atomic_store, none: a request that stores nothing; sent: a stored
+  // item, or a result that stores nothing
   input  logic        xlate_valid_i,
   output logic        xlate_ready_o,
   input  logic [6:0]  xlate_entry_i,
@@ -71,9 +73,9 @@ module atomic_end (
   output logic        free_valid_o,
   output logic [6:0]  free_entry_o
 );
-  localparam int unsigned Items = 72;
+  localparam int unsigned Items = 72;   // entries: requests 0 to 63, results 64 to 71
 
-  // --- one of the ends
+  // --- one of the ends: {entry 7, ending 2}
   // ended_locked_q: it holds a lock: a request (bit 6 of its entry is 0) of a source but xlate (3)
   logic       ended, ended_q, ended_locked_q;
   logic [1:0] source, ending, ending_q;
@@ -145,7 +147,7 @@ module atomic_end (
     , .f_addr_i('0), .f_word_o()
 `endif
   );
-  ram_1r1w #(.Width(66), .Depth(Items)) u_old (
+  ram_1r1w #(.Width(66), .Depth(Items)) u_old (   // {status 2, value 64}
     .clk_i, .rst_ni, .we_i(old_valid_i), .waddr_i(old_entry_i),
     .wdata_i({old_status_i, old_value_i}),
     .re_i(next_take), .raddr_i(next_entry), .rdata_o({status, value})

@@ -28,15 +28,15 @@ module atomic_entry (
   input  logic        rst_ni,
   output logic        ready_o,
   // from rdmap: an item is accepted; it gets entry_o
-  input  logic        is_result_i,
-  output logic        room_o,
+  input  logic        is_result_i,    // of the item that is offered
+  output logic        room_o,         // an entry of its pool is free
   input  logic        accept_i,
   input  logic [15:0] qpn_i,
   output logic [6:0]  entry_o,
   // from rdmap: the request of a QP, if there is one, is dead
   input  logic        dead_valid_i,
   input  logic [15:0] dead_qpn_i,
-  output logic [63:0] dead_o,
+  output logic [63:0] dead_o,         // a bit per request's entry: its QP has died
   // from atomic_end: the response has been taken
   input  logic        free_valid_i,
   input  logic [6:0]  free_entry_i

@@ -9,6 +9,7 @@
 //   result --> [ FIFO of 8 ] ------------------------------------------------------------> |
 //                                                                               operand <--+
 //
+// granted: the request found its lock free. woken: a release has passed the lock on to it.
 // 1. A request begins when it leaves the FIFO of grants. Until then the death of its QP drops it; a
 //    begun request completes.
 // 2. Each FIFO has an entry for each item that can be inside (Room_A, OrderRoom_A), so no grant and
@@ -28,13 +29,14 @@
 module atomic_fetch (
   input  logic        clk_i,
   input  logic        rst_ni,
-  // from rdmap: a request is accepted; does it read?
+  // from rdmap: a request is accepted. is_write: an Atomic Write, which reads nothing
   input  logic        accept_i,
   input  logic [5:0]  accept_entry_i,
   input  logic        accept_is_write_i,
-  // from atomic_entry
+  // from atomic_entry: a bit per request's entry: its QP has died
   input  logic [63:0] dead_i,
-  // from atomic_xlate
+  // from atomic_xlate: an item with its address: acquire: a request that requests its lock; result:
+  // a result; refused: tpt refuses its sink
   input  logic        acquire_i,
   input  logic        result_i,
   input  logic        result_refused_i,
@@ -68,6 +70,7 @@ module atomic_fetch (
   input  logic        end_ready_i,
   output logic [5:0]  end_entry_o
 );
+  // {entry; address of 8 aligned bytes; is_read; refused; status; old}
   localparam int unsigned WordW = 7 + 61 + 1 + 1 + 2 + 64;
 
   // --- grants
@@ -88,7 +91,7 @@ module atomic_fetch (
     .valid_o(begin_valid), .ready_i(begin_ready), .data_o(begin_entry), .index_o(begin_index)
   );
 
-  // --- begin
+  // --- begin. begun_q: a request has begun and waits to leave: for `end`, `arb` or qn1_rd_req.
   logic [63:0] is_write_q;
   logic        begun_q, drop_q, write_q, leave, take, write_ready;
   logic [5:0]  entry_q;

@@ -23,7 +23,7 @@
 module atomic_store (
   input  logic        clk_i,
   input  logic        rst_ni,
-  // from atomic_compute
+  // from atomic_compute: an item. store: its word is stored. ending: how the item ends
   input  logic        valid_i,
   input  logic [6:0]  entry_i,
   input  logic        store_i,
@@ -50,6 +50,7 @@ module atomic_store (
   output logic        decided_store_o,
   output logic [6:0]  decided_entry_o
 );
+  // entries: requests 0 to 63, results 64 to 71; so bit 6 of an entry marks a result
   localparam int unsigned Items = 72;
 
   // --- decide. passes: the head goes on to `sent`, which has all words and all results.

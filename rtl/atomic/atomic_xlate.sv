@@ -31,7 +31,7 @@ module atomic_xlate (
   input  logic [15:0] pd_i,
   input  logic [15:0] qpn_i,
   input  logic [15:0] right_i,
-  // from atomic_entry
+  // from atomic_entry: a bit per request's entry: its QP has died
   input  logic [63:0] dead_i,
   // to and from tpt
   output logic        qn1_xlate_valid_o,
@@ -45,7 +45,8 @@ module atomic_xlate (
   output logic [6:0]  answer_entry_o,
   output logic [2:0]  answer_result_o,
   output logic        answer_epoch_o,
-  // to atomic_lock and atomic_fetch: address_o belongs to the one that is valid
+  // to atomic_lock and atomic_fetch: a request that may take its lock (acquire), or a result,
+  // refused or not; entry_o and address_o belong to the one that is valid
   output logic        acquire_o,
   output logic        result_o,
   output logic        result_refused_o,
@@ -56,6 +57,7 @@ module atomic_xlate (
   input  logic        end_ready_i,
   output logic [1:0]  end_ending_o
 );
+  // entries: requests 0 to 63, results 64 to 71; so bit 6 of an entry marks a result
   localparam int unsigned Items = 72;
 
   // --- request
