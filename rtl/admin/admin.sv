@@ -105,6 +105,8 @@ module admin (
   logic [1:0] unit;   // 0 qp, 1 cq, 2 tpt, 3 llp_if
   iwarp_pkg::cmd_t     unit_cmd;
   iwarp_pkg::cmd_rsp_t unit_rsp;
+  // kept_*: the page list that waits for its next create_mr. load, send, drop, store: orders to
+  // admin_bytes.
   logic pages_start, pages_continue, kept_turned_away, kept_forget, kept, kept_same, kept_old;
   logic [15:0] kept_slot;
   logic pages_done, load, send, drop, store, bytes_done, bytes_failed;

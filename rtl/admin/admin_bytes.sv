@@ -19,6 +19,8 @@
 module admin_bytes (
   input  logic clk_i,
   input  logic rst_ni,
+  // from admin_exec: one of four orders, taken in StIdle and ended by done_o. address, length and
+  // connection stay until then
   input  logic load_i,
   input  logic send_i,
   input  logic drop_i,
@@ -75,6 +77,7 @@ module admin_bytes (
   logic [63:0] address_q;
   logic [15:0] stored_q;
 
+  // Depth: the 16 beats of the longest load (1024 bytes), and one to spare.
   stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(17)) u_fifo (
     .clk_i, .rst_ni, .valid_i(f_in_valid), .ready_o(f_in_ready), .data_i(beat_i),
     .valid_o(f_valid), .ready_i(f_ready), .data_o(f), .count_o()

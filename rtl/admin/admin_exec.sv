@@ -44,20 +44,21 @@ module admin_exec (
   input  logic unit_rsp_valid_i,
   output logic unit_rsp_ready_o,
   input  iwarp_pkg::cmd_rsp_t unit_rsp_i,
-  // page list
+  // page list, to and from admin_pages
   output logic pages_start_o,
-  output logic pages_continue_o,
+  output logic pages_continue_o,             // with start: from the kept position
   input  logic pages_done_i,
   input  iwarp_pkg::admin_status_e pages_status_i,
-  // the page list that waits for its next create_mr: explained in admin_pages
-  output logic kept_turned_away_o,
+  // the page list that admin_pages keeps until its next create_mr
+  output logic kept_turned_away_o,           // another long list is answered in_progress
   output logic kept_forget_o,
-  input  logic kept_i,
-  input  logic kept_same_i,
-  input  logic kept_old_i,
-  input  logic [15:0] kept_slot_i,
+  input  logic kept_i,                       // a list is kept
+  input  logic kept_same_i,                  // it is that of the command
+  input  logic kept_old_i,                   // its owner has not continued it; it may be forgotten
+  input  logic [15:0] kept_slot_i,           // its STag slot
   output iwarp_pkg::admin_cmd_t cmd_o,       // the current command, for admin_pages and admin_bytes
-  // bytes
+  // streaming bytes, orders to admin_bytes: read them from memory; send them; discard them; write
+  // those that arrive to memory
   output logic load_o,
   output logic send_o,
   output logic drop_o,
@@ -66,6 +67,7 @@ module admin_exec (
   input  logic bytes_failed_i,
   input  logic [15:0] stored_i
 );
+  // uses of an object: at most 65536 regions and 8192 QPs and SRQs of a PD, 2 of each QP of a CQ
   localparam int unsigned UseW = 20;
   localparam logic [1:0] UnitQp = 2'd0, UnitCq = 2'd1, UnitTpt = 2'd2, UnitLlp = 2'd3;
 
@@ -80,7 +82,8 @@ module admin_exec (
     StConn, StConnRsp,                     // modify to rts, conn_send: the connection
     StLoad, StSend, StDrop,                // bytes out
     StUnit, StUnitRsp,                     // the command itself
-    // create_qp: query its CQs. A later overrun finds the QP
+    // create_qp: query its CQs; if one has overrun, destroy the QP again. qp knows the QP by then,
+    // so a later overrun fails it
     StCq, StCqRsp, StUndo, StUndoRsp,
     // destroy_qp, modify to error: query cq after the QP's completions
     StBehind, StBehindRsp,
@@ -209,7 +212,8 @@ module admin_exec (
   assign srq_there = qp_exists && qp_refs.is_srq;
   assign srq_fits  = !has_srq || qp_refs.pd == qp.pd;
 
-  // --- changes: a list for each command, from first to last
+  // --- changes: a list for each command, from first to last. Each is on one entry (change_at) of
+  // one table (on_*): the object begins or ceases to exist, or its uses grow or shrink by one.
   logic [2:0] change_q;
   logic       change_last, add, sub, set_exists, set_gone;
   logic       on_pd, on_eq, on_cq, on_qp;

@@ -25,7 +25,7 @@ module admin_judge (
   assign mr   = cmd_i.args;
   assign conn = cmd_i.args;
 
-  // --- rings
+  // --- rings, aligned to their entries: EQE 16 bytes, CQE 32, WQE units 64
   logic ring_zero, ring_ok, eq_ok, cq_ok;
   assign ring_zero = {ring.reserved0, ring.reserved1, ring.reserved2} == '0;
   assign ring_ok   = ring_zero && 32'(ring.vector) < rnic_pkg::NumVectors &&
@@ -33,7 +33,8 @@ module admin_judge (
   assign eq_ok     = ring_ok && ring.base[3:0] == '0;
   assign cq_ok     = ring_ok && ring.base[4:0] == '0;
 
-  // The receive queue: the QP's own, an SRQ's, or none, where the QP has an SRQ.
+  // The receive queue: the QP's own, an SRQ's (its fields lie where a QP has those of its receive
+  // queue), or none, where the QP has an SRQ.
   logic rq_ok, qp_ok, srq_ok, limit_ok;
   assign rq_ok    = qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing &&
                     qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages;

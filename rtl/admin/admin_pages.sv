@@ -128,7 +128,8 @@ module admin_pages (
   assign kept_old_o  = turned_q == rnic_pkg::ListPatience;
   assign kept_slot_o = kept_id_q.slot;
 
-  // --- check: all entries of a beat in parallel
+  // --- check: all entries of a beat in parallel; keep / 8 of them are valid. 21 bits: pages have
+  // at most 2 MiB.
   logic [20:0] offset;     // mask of the bits inside a page
   logic        bad;
   assign offset = ~(21'h1fffff << log_page_i);
@@ -139,7 +140,7 @@ module admin_pages (
     end
   end
 
-  // --- the chunk
+  // --- the chunk: 8 beats of 8 entries
   logic             f_valid, f_ready;
   logic [3:0]       chunk_left;
   logic [511:0]     f;

@@ -106,9 +106,12 @@ module admin_ranges (
     .re_i(state_q == StIdle && start_i), .raddr_i(object_i[QpnW-1:0]), .rdata_o(of_qp)
   );
 
-  // --- the range in turn
+  // --- the range in turn. StEnd adds the whole words of the count to the first word, and the rest
+  // of the count to low_q, which gives high_q. StFirst corrects the last word: one more if high_q
+  // is 64 or above; one less if high_q[5:0] is 0, since the range then ends with the word before.
   logic [5:0]        low_q;              // its first entry in its first word
-  logic [6:0]        high_q;             // one past its last entry in its last word, if not 0
+  // high_q[5:0]: one past its last entry in its last word; 0: the whole word
+  logic [6:0]        high_q;
   logic [CountW-1:0] count_q;
   logic [WordW-1:0] pool;
   logic             is_first_q, is_last;

@@ -120,6 +120,7 @@ module admin_ring (
     rsp.opcode   = cmd_q.opcode;
     rsp.object   = cmd_q.object;
     rsp.result   = rsp_i.result;
+    // 1 on the first pass over the ring: bit log_size of the index counts the passes.
     rsp.phase    = !(|(index_q & (mask + 16'd1)));
     wr_o         = '0;
     wr_o.address = {rsp_low_q[21] ? rsp_high_q : dev_cfg_i.admin_rsp_base[63:21], rsp_low_q[20:0]};

@@ -10,7 +10,7 @@
 // Invariant: admin_exec reads, decides, and reads again for each change, so no hazard exists.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp
 module admin_tables #(
-  localparam int unsigned UseW = 20
+  localparam int unsigned UseW = 20   // at most 65536 regions, 8192 QPs and SRQs of a PD
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -37,7 +37,7 @@ module admin_tables #(
   input  logic exists_i,
   input  logic [UseW-1:0] uses_i,
   input  logic [5:0]  cq_eq_i,
-  // of a QP: is an SRQ, has one, its number, PD, send CQ, receive CQ
+  // of a QP: {is an SRQ, has one, its number, PD, send CQ, receive CQ}: 2 flags, 4 numbers of 16
   input  logic [65:0] qp_refs_i
 );
   localparam int unsigned PdW = $clog2(rnic_pkg::NumPds);
