@@ -472,7 +472,7 @@ struct DdpAckCommit {
   }
 };
 
-/// A grant was used. nothing: what wanted it has been dropped.
+/// A grant was used. nothing: the message that wanted it has been dropped.
 /// architecture 10
 /// tap_ddp_segment in u_ddp.u_tx.u_sched.
 struct DdpSegmentCommit {
@@ -510,7 +510,8 @@ struct DdpSegmentCommit {
   }
 };
 
-/// What waits of this QP is dropped: a Terminate is there (is_term), or a payload came back bad.
+/// All messages of this QP that wait are dropped: a Terminate has arrived (is_term), or a payload
+/// came back bad.
 /// architecture 10
 /// tap_ddp_drop in u_ddp.u_tx.u_sched.
 struct DdpDropCommit {
@@ -544,7 +545,7 @@ struct DdpDropCommit {
   }
 };
 
-/// A tx_ulpdu_hdr was accepted by mpa: the segment's payload is there and good.
+/// A tx_ulpdu_hdr was accepted by mpa: the segment's payload has arrived and is good.
 /// architecture 10
 /// tap_ddp_ulpdu in u_ddp.
 struct DdpUlpduCommit {

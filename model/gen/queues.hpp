@@ -193,8 +193,8 @@ constexpr std::string_view to_string(AdminOpcode v) {
   return "unknown";
 }
 
-/// What an event is about. The entry names the resource; its state is asked for by a query, so no
-/// event is lost.
+/// What an event is about. The entry names the resource; the driver reads its state by a query, so
+/// no event is lost.
 /// architecture 4 (Queue formats)
 enum class EqeType : uint8_t {
   kCompletion = 0x1,  // Object is a CQ: armed, and a completion followed. One event per arming.
@@ -384,7 +384,7 @@ struct Doorbell {
   }
 };
 
-/// A scatter/gather element in a WQE. Length 0 is skipped, and its key is not looked at.
+/// A scatter/gather element in a WQE. An SGE of length 0 is skipped, and its key is not checked.
 /// rdma-core libibverbs/verbs.h struct ibv_sge
 struct WqeSge {
   uint64_t address = 0;  // 64 bits
@@ -507,8 +507,8 @@ struct SqWqe {
 };
 
 /// Inline data of a fetch and add or compare and swap: its one SGE, then the operands. Fetch and
-/// add: data is added, mask ends fields; the others are not looked at. The SGE has 8 bytes, aligned
-/// to 8.
+/// add: data is added; a bit of mask marks the top bit of a field, and no carry leaves the field;
+/// the others are ignored. The SGE has 8 bytes, aligned to 8.
 /// RFC 7306 section 5.1
 struct AtomicOperands {
   WqeSge sink{};
@@ -673,7 +673,7 @@ struct BindOperands {
 };
 
 /// A receive WQE. The buffer is the SGEs one after the other. tag: in an SRQ, what its completion
-/// has as index, since receives of several QPs complete in any order; else not looked at.
+/// has as index, since receives of several QPs complete in any order; else ignored.
 /// architecture 4 (Queue formats)
 struct RqWqe {
   uint8_t num_sge = 0;  // 4 bits
@@ -1585,8 +1585,8 @@ struct AdminConnResult {
   }
 };
 
-/// Result of conn_give. length: bytes that came; fewer than asked for, or none, where the number
-/// that waits was told before an earlier conn_give took its bytes.
+/// Result of conn_give. length: bytes that came; fewer than requested, or none, if the LLP had
+/// reported the bytes that wait before an earlier conn_give took some of them.
 /// architecture 7
 struct AdminGiveResult {
   uint16_t length = 0;  // 16 bits

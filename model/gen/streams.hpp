@@ -98,7 +98,8 @@ constexpr std::string_view to_string(LlpEvt v) {
   return "unknown";
 }
 
-/// Outcome of a check, in the order the checks run. The asker turns it into its cause.
+/// Outcome of a check, in the order the checks run. The unit that requested the check turns it into
+/// its cause.
 /// architecture 6; requirements.md section 7
 enum class TptResult : uint8_t {
   kOk = 0x0,  // Allowed.
@@ -173,7 +174,7 @@ constexpr std::string_view to_string(QpOp v) {
 enum class RqTake : uint8_t {
   kEmpty = 0x0,  // No receive WQE is posted: the message has no buffer.
   kOk = 0x1,  // The WQE.
-  kFailed = 0x2,  // The read of the ring that the take waited for failed. Only the WQE's index is valid; with shared, not even that, and the WQE stays in the SRQ.
+  kFailed = 0x2,  // qp could not read the WQE from the ring. Only the WQE's index is valid; with shared, not even that, and the WQE stays in the SRQ.
   kMalformed = 0x3,  // More than 3 SGEs, or a reserved bit set. Only the WQE's index is valid.
 };
 inline constexpr std::array<RqTake, 4> kAllRqTake = {{
@@ -1529,7 +1530,7 @@ using PlaceExtent = Extent;
 using Place = Beat;
 
 /// In order, one a packet: its last beat was accepted on dma_wr. count: packets placed since reset,
-/// modulo 2^16, this one included.
+/// modulo 2^16, this one included; only benches use it.
 /// architecture 5
 /// From host_if to ddp.
 struct PlaceDone {
@@ -2227,7 +2228,7 @@ struct CqFault {
   }
 };
 
-/// A local failure of a QP: decide.
+/// A local failure of a QP. rdmap decides whether it is the QP's first error.
 /// architecture 5
 /// From qp to rdmap.
 struct QpFault {
@@ -2259,10 +2260,11 @@ struct QpFault {
   }
 };
 
-/// Decided, once a QP: it must stop. Cause none: the responder is idle after half_close.
-/// sends_term: a Terminate is on its way to ddp. has_wr: the send WQE in slot has failed; qp
-/// completes it with status. That is the WQE of a tx_fault, of a failed atomic or sq_local, or the
-/// request that the peer's Terminate names. peer_term: layer, type, code of the peer's Terminate.
+/// The first error of a QP, reported once: the QP must stop. With cause none it is no error: the
+/// responder is idle after half_close. sends_term: rdmap sends ddp a Terminate. has_wr: the send
+/// WQE in slot has failed; qp completes it with status. That is the WQE of a tx_fault, of a failed
+/// atomic or sq_local, or the request that the peer's Terminate names. peer_term: layer, type, code
+/// of the peer's Terminate.
 /// architecture 5
 /// From rdmap to qp.
 struct QpError {
@@ -2407,7 +2409,8 @@ struct TxMessageHdr {
 /// From rdmap to ddp.
 using TxMessage = Beat;
 
-/// The last segment of an SQ message is scheduled: its slot is free. SqSlots slots a QP.
+/// ddp has read the last segment of an SQ message from its slot: the slot is free. A QP has
+/// sq_slots of them.
 /// architecture 5
 /// From ddp to qp.
 struct SqSlotFree {
@@ -2435,7 +2438,8 @@ struct SqSlotFree {
   }
 };
 
-/// The same of a response; of a Flush Response: it is sent, after its read-back. One slot a QP.
+/// The same of a response; of a Flush Response: ddp has sent it, after its read-back. A QP has one
+/// slot.
 /// architecture 5
 /// From ddp to rdmap.
 struct RespSlotFree {
@@ -3252,8 +3256,8 @@ struct AtomicDead {
   }
 };
 
-/// One for each atomic_req; those of one QP and kind in order. value: the old value. Room is
-/// reserved: always taken in the end.
+/// One for each atomic_req; those of one QP and kind in order. value: the old value. rdmap takes
+/// each one in the end: it waits only for ddp and qp, never for atomic.
 /// RFC 7306 section 5
 /// From atomic to rdmap.
 struct AtomicRsp {
@@ -3383,8 +3387,8 @@ struct WordWr {
   }
 };
 
-/// One for each word_wr, in order: it was accepted on dma_wr. Always taken. count: since reset,
-/// modulo 2^16.
+/// One for each word_wr, in order: it was accepted on dma_wr. Always taken. count: words since
+/// reset, modulo 2^16; only benches use it.
 /// architecture 3.2
 /// From host_if to atomic.
 struct WordDone {
@@ -3412,8 +3416,8 @@ struct WordDone {
   }
 };
 
-/// The last payload of a Read Response of this QP, of a size above 0, has been read, and is good.
-/// Not of one that is dropped: its QP fails.
+/// All payload of a Read Response of this QP has been read without error. Not sent for a response
+/// of size 0, nor for one that ddp drops, whose QP has failed or stopped.
 /// RFC 7306 section 7
 /// From ddp to rdmap.
 struct RespFetched {

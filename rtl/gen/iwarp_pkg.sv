@@ -146,8 +146,8 @@ package iwarp_pkg;
     CmdConnRelease = 8'h38
   } admin_opcode_e;
 
-  // What an event is about. The entry names the resource; its state is asked for by a query, so no
-  // event is lost.
+  // What an event is about. The entry names the resource; the driver reads its state by a query, so
+  // no event is lost.
   //   architecture 4 (Queue formats)
   localparam int unsigned EqeTypeWidth = 8;
   typedef enum logic [7:0] {
@@ -231,7 +231,8 @@ package iwarp_pkg;
     LlpEvMss = 4'h8
   } llp_evt_e;
 
-  // Outcome of a check, in the order the checks run. The asker turns it into its cause.
+  // Outcome of a check, in the order the checks run. The unit that requested the check turns it
+  // into its cause.
   //   architecture 6; requirements.md section 7
   localparam int unsigned TptResultWidth = 3;
   typedef enum logic [2:0] {
@@ -501,7 +502,7 @@ package iwarp_pkg;
     logic [23:0] object;
   } doorbell_t;
 
-  // A scatter/gather element in a WQE. Length 0 is skipped, and its key is not looked at.
+  // A scatter/gather element in a WQE. An SGE of length 0 is skipped, and its key is not checked.
   //   rdma-core libibverbs/verbs.h struct ibv_sge
   localparam int unsigned WqeSgeWidth = 128;
   typedef struct packed {
@@ -532,8 +533,8 @@ package iwarp_pkg;
   } sq_wqe_t;
 
   // Inline data of a fetch and add or compare and swap: its one SGE, then the operands. Fetch and
-  // add: data is added, mask ends fields; the others are not looked at. The SGE has 8 bytes,
-  // aligned to 8.
+  // add: data is added; a bit of mask marks the top bit of a field, and no carry leaves the field;
+  // the others are ignored. The SGE has 8 bytes, aligned to 8.
   //   RFC 7306 section 5.1
   localparam int unsigned AtomicOperandsWidth = 384;
   typedef struct packed {
@@ -572,7 +573,7 @@ package iwarp_pkg;
   } bind_operands_t;
 
   // A receive WQE. The buffer is the SGEs one after the other. tag: in an SRQ, what its completion
-  // has as index, since receives of several QPs complete in any order; else not looked at.
+  // has as index, since receives of several QPs complete in any order; else ignored.
   //   architecture 4 (Queue formats)
   localparam int unsigned RqWqeWidth = 512;
   typedef struct packed {
@@ -790,8 +791,8 @@ package iwarp_pkg;
     logic [15:0] connection;
   } admin_conn_result_t;
 
-  // Result of conn_give. length: bytes that came; fewer than asked for, or none, where the number
-  // that waits was told before an earlier conn_give took its bytes.
+  // Result of conn_give. length: bytes that came; fewer than requested, or none, if the LLP had
+  // reported the bytes that wait before an earlier conn_give took some of them.
   //   architecture 7
   localparam int unsigned AdminGiveResultWidth = 128;
   typedef struct packed {
@@ -1344,7 +1345,7 @@ package iwarp_pkg;
   } place_t;
 
   // In order, one a packet: its last beat was accepted on dma_wr. count: packets placed since
-  // reset, modulo 2^16, this one included.
+  // reset, modulo 2^16, this one included; only benches use it.
   //   architecture 5
   //   from host_if to ddp
   localparam int unsigned PlaceDoneWidth = 16;
@@ -1690,7 +1691,7 @@ package iwarp_pkg;
     logic [15:0] cqn;
   } cq_fault_t;
 
-  // A local failure of a QP: decide.
+  // A local failure of a QP. rdmap decides whether it is the QP's first error.
   //   architecture 5
   //   from qp to rdmap
   localparam int unsigned QpFaultWidth = 24;
@@ -1699,10 +1700,11 @@ package iwarp_pkg;
     cause_e cause;
   } qp_fault_t;
 
-  // Decided, once a QP: it must stop. Cause none: the responder is idle after half_close.
-  // sends_term: a Terminate is on its way to ddp. has_wr: the send WQE in slot has failed; qp
-  // completes it with status. That is the WQE of a tx_fault, of a failed atomic or sq_local, or the
-  // request that the peer's Terminate names. peer_term: layer, type, code of the peer's Terminate.
+  // The first error of a QP, reported once: the QP must stop. With cause none it is no error: the
+  // responder is idle after half_close. sends_term: rdmap sends ddp a Terminate. has_wr: the send
+  // WQE in slot has failed; qp completes it with status. That is the WQE of a tx_fault, of a failed
+  // atomic or sq_local, or the request that the peer's Terminate names. peer_term: layer, type,
+  // code of the peer's Terminate.
   //   architecture 5
   //   from rdmap to qp
   localparam int unsigned QpErrorWidth = 59;
@@ -1753,7 +1755,8 @@ package iwarp_pkg;
     logic [511:0] data;
   } tx_message_t;
 
-  // The last segment of an SQ message is scheduled: its slot is free. SqSlots slots a QP.
+  // ddp has read the last segment of an SQ message from its slot: the slot is free. A QP has
+  // sq_slots of them.
   //   architecture 5
   //   from ddp to qp
   localparam int unsigned SqSlotFreeWidth = 16;
@@ -1761,7 +1764,8 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } sq_slot_free_t;
 
-  // The same of a response; of a Flush Response: it is sent, after its read-back. One slot a QP.
+  // The same of a response; of a Flush Response: ddp has sent it, after its read-back. A QP has one
+  // slot.
   //   architecture 5
   //   from ddp to rdmap
   localparam int unsigned RespSlotFreeWidth = 16;
@@ -2081,8 +2085,8 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } atomic_dead_t;
 
-  // One for each atomic_req; those of one QP and kind in order. value: the old value. Room is
-  // reserved: always taken in the end.
+  // One for each atomic_req; those of one QP and kind in order. value: the old value. rdmap takes
+  // each one in the end: it waits only for ddp and qp, never for atomic.
   //   RFC 7306 section 5
   //   from atomic to rdmap
   localparam int unsigned AtomicRspWidth = 97;
@@ -2199,8 +2203,8 @@ package iwarp_pkg;
     logic [63:0] data;
   } word_wr_t;
 
-  // One for each word_wr, in order: it was accepted on dma_wr. Always taken. count: since reset,
-  // modulo 2^16.
+  // One for each word_wr, in order: it was accepted on dma_wr. Always taken. count: words since
+  // reset, modulo 2^16; only benches use it.
   //   architecture 3.2
   //   from host_if to atomic
   localparam int unsigned WordDoneWidth = 16;
@@ -2208,8 +2212,8 @@ package iwarp_pkg;
     logic [15:0] count;
   } word_done_t;
 
-  // The last payload of a Read Response of this QP, of a size above 0, has been read, and is good.
-  // Not of one that is dropped: its QP fails.
+  // All payload of a Read Response of this QP has been read without error. Not sent for a response
+  // of size 0, nor for one that ddp drops, whose QP has failed or stopped.
   //   RFC 7306 section 7
   //   from ddp to rdmap
   localparam int unsigned RespFetchedWidth = 16;
@@ -2404,7 +2408,7 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } ddp_ack_commit_t;
 
-  // A grant was used. nothing: what wanted it has been dropped.
+  // A grant was used. nothing: the message that wanted it has been dropped.
   //   architecture 10
   //   tap_ddp_segment in u_ddp.u_tx.u_sched; simulation only
   localparam int unsigned DdpSegmentCommitWidth = 20;
@@ -2415,7 +2419,8 @@ package iwarp_pkg;
     logic nothing;
   } ddp_segment_commit_t;
 
-  // What waits of this QP is dropped: a Terminate is there (is_term), or a payload came back bad.
+  // All messages of this QP that wait are dropped: a Terminate has arrived (is_term), or a payload
+  // came back bad.
   //   architecture 10
   //   tap_ddp_drop in u_ddp.u_tx.u_sched; simulation only
   localparam int unsigned DdpDropCommitWidth = 18;
@@ -2425,7 +2430,7 @@ package iwarp_pkg;
     logic is_term;
   } ddp_drop_commit_t;
 
-  // A tx_ulpdu_hdr was accepted by mpa: the segment's payload is there and good.
+  // A tx_ulpdu_hdr was accepted by mpa: the segment's payload has arrived and is good.
   //   architecture 10
   //   tap_ddp_ulpdu in u_ddp; simulation only
   localparam int unsigned DdpUlpduCommitWidth = 17;
