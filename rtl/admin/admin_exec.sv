@@ -67,7 +67,7 @@ module admin_exec (
   input  logic bytes_failed_i,
   input  logic [15:0] stored_i
 );
-  // uses of an object: at most 65536 regions and 8192 QPs and SRQs of a PD, 2 of each QP of a CQ
+  // Uses of an object. A PD: up to 65536 regions and 8192 QPs and SRQs. A CQ: 2 of each QP.
   localparam int unsigned UseW = 20;
   localparam logic [1:0] UnitQp = 2'd0, UnitCq = 2'd1, UnitTpt = 2'd2, UnitLlp = 2'd3;
 

@@ -146,7 +146,7 @@ module ddp_rx_deliver (
     end
   end
 
-  // A stop keeps the failed flag.
+  // A stop keeps the failed flag, so that later segments inside do not report a first error again.
   assign waddr = clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn[QpW-1:0];
 
   ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_failed (
@@ -157,6 +157,7 @@ module ddp_rx_deliver (
   );
   logic ends;   // the QP's open message ends here, or never
   assign ends = failed || (kind != iwarp_pkg::DelNothing && kind != iwarp_pkg::DelRead);
+  // {the open message has taken a WQE of an SRQ, its index 16}: set by its first segment
   ram_1r1w #(.Width(17), .Depth(rnic_pkg::NumQps)) u_owed (
     .clk_i, .rst_ni,
     .we_i(clear_i || ctl_fire || (pop && (owes || ends))), .waddr_i(waddr),
@@ -165,6 +166,7 @@ module ddp_rx_deliver (
     .rdata_o({was_owed, owed_index})
   );
 
+  // The report. flushes without owes: an earlier segment has taken the WQE of owed_index.
   iwarp_pkg::rx_done_t done;
   always_comb begin
     done = {qpn, out_kind, slot, index, out_total, solicited, status, immediate};

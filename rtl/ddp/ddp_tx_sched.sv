@@ -179,6 +179,8 @@ module ddp_tx_sched (
     end
   end
 
+  // pick_*: the message of which a grant sends a segment (invariant 1). can_send: a message that is
+  // no Terminate exists. pick_resp: it is the responder's.
   logic             pick_resp, can_send;
   logic [InfoW-1:0] pick_info;
   logic             pick_tagged;
