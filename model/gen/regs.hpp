@@ -30,8 +30,8 @@ inline constexpr uint32_t kDevCtrlOffset = 0x8;
 inline constexpr unsigned kDevCtrlEnableLsb = 0, kDevCtrlEnableWidth = 1;
 inline constexpr uint32_t kDevCtrlEnableMask = 0x1;
 
-/// ready: tables are cleared, commands are accepted. fatal: an admin or event queue access failed;
-/// only reset helps.
+/// ready: tables are cleared, commands are accepted. fatal: admin could not read a command from its
+/// ring and has stopped; only reset helps.
 /// architecture 3.1
 inline constexpr uint32_t kDevStatusOffset = 0xc;
 inline constexpr unsigned kDevStatusReadyLsb = 0, kDevStatusReadyWidth = 1;
@@ -216,7 +216,7 @@ inline constexpr std::array<RegisterRow, 39> kRegisters = {{
     {"dev_ctrl", 0, 0x8, 32, Access::kRw, 0x0, 0x1, 1, 4,
      "enable: the device may do DMA. Setting it again after clearing does not reset."},
     {"dev_status", 0, 0xc, 32, Access::kRo, 0x0, 0x0, 1, 4,
-     "ready: tables are cleared, commands are accepted. fatal: an admin or event queue access failed; only reset helps."},
+     "ready: tables are cleared, commands are accepted. fatal: admin could not read a command from its ring and has stopped; only reset helps."},
     {"stag_key", 0, 0x10, 64, Access::kWo, 0x0, 0xffffffffffffffff, 1, 8,
      "Key of the STag permutation; written once after reset, before the first create_mr."},
     {"cpl_timeout", 0, 0x18, 32, Access::kRw, 0x1000000, 0xffffffff, 1, 4,

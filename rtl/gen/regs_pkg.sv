@@ -24,8 +24,8 @@ package regs_pkg;
   localparam int unsigned DevCtrlEnableLsb = 0;
   localparam int unsigned DevCtrlEnableWidth = 1;
 
-  // BAR 0, ro: ready: tables are cleared, commands are accepted. fatal: an admin or event queue
-  // access failed; only reset helps.
+  // BAR 0, ro: ready: tables are cleared, commands are accepted. fatal: admin could not read a
+  // command from its ring and has stopped; only reset helps.
   //   architecture 3.1
   localparam logic [31:0] DevStatusOffset = 32'hc;
   localparam logic [31:0] DevStatusReset = 32'h0;
