@@ -97,9 +97,9 @@ Steps::Steps(const spec::Sizes& sizes, Tally& tally)
       expect_(tally, sizes.num_vectors),
       host_(sizes, *this),
       tpt_(sizes, *this),
-      wqe_checks_(*this, 2),
-      resp_checks_(*this, 3),
-      translations_(*this, 0),
+      wqe_checks_(*this, 2),    // clients of commit tpt_check: 2 wqe,
+      resp_checks_(*this, 3),   // 3 resp,
+      translations_(*this, 0),  // 0 rx
       rdmap_(sizes, resp_checks_, *this),
       ddp_(sizes, translations_, rdmap_, *this),
       mpa_(sizes, *this),

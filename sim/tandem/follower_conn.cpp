@@ -81,6 +81,7 @@ void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
     return tally_.differ("llp_rule: connection {}: RTL took an event; none has come", c.connection);
   const spec::LlpCtlEvt e = events_.front();
   events_.pop_front();
+  // fires_[3] has an entry for each connection. An event may name none: a refused connect.
   if (e.connection < fires_[3].size() && e.connection != c.connection)
     return tally_.differ("llp_rule: RTL took an event of connection {} / model's next is {}",
                          c.connection, e.describe());

@@ -64,6 +64,7 @@ Steps::Fires& Steps::fires(const model::Cq::Event& e) {
 /// most one entry each time, and at least one after the last time.
 void Steps::step(const spec::CqEventCommit& c) {
   const model::Cq::Event e{static_cast<spec::EqeType>(c.kind), c.object};
+  // Kinds (EqeType): 1 completion, 2 CQ error, 3 QP, 4 connection.
   if (c.kind < 1 || c.kind > 4 || c.object >= fires_[c.kind - 1U].size())
     return tally_.differ("cq_event: RTL writes kind {} of {}", c.kind, c.object);
   Fires& f = fires(e);

@@ -69,6 +69,8 @@ void Steps::step(const spec::QpAnswerCommit& c) {
 }
 
 /// The RTL responds in_progress: the command has not begun, or its QP continues to end without it.
+/// Legal (decision 6): for a command that has begun, only modify_qp to error; for one that has not,
+/// any but modify_qp to rts.
 bool Steps::give_up(uint16_t qpn) {
   constexpr spec::QpCmdRsp kGivenUp{.status = spec::AdminStatus::kInProgress, .result = {}};
   const auto modifies_to = [](const spec::QpCmd& cmd, spec::QpState to) {

@@ -68,6 +68,9 @@ void Steps::step(const spec::TptCheckCommit& c) {
                 request.describe());
 }
 
+// Who asked for the change: of_peer a delivered Send with Invalidate, of_sq a local invalidation,
+// of_reg a registration or bind, none of them a command of admin. waits: the command closes an
+// entry that may still be in use, and is answered in_progress. slot: the low 16 bits of the slot.
 void Steps::step(const spec::TptChangeCommit& c) {
   if (c.of_peer != 0) return invalidate_now(invalidations_, c);
   if (c.of_sq != 0) return invalidate_now(own_invalidations_, c);

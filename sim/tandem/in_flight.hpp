@@ -37,10 +37,11 @@ class InFlight {
   }
   bool none() const { return total_ == 0; }
   bool none_before(uint8_t number) const {
+    // All numbers from `number` back to the one after now_ are older, modulo 256.
     for (uint8_t n = number; n != now_; --n) {
       if (counts_[n] != 0) return false;
     }
-    return number != now_ || none();
+    return number != now_ || none();  // number == now_: the closing found no free number
   }
 
  private:

@@ -141,7 +141,7 @@ void PayloadOrder::placed(const DmaWrite& w) {
 // --- delivered
 
 void PayloadOrder::event(const spec::QpStateCommit& c) {
-  // qp_error: a segment of the QP may have failed.
+  // Bit 0, qp_error: a segment of the QP may have failed.
   if (c.is_cmd == 0 && (c.bits & 1) != 0) placements_.doubt();
 }
 

@@ -52,21 +52,23 @@ class PayloadOrder {
 
  private:
   using Serial = Placements::Serial;
-  struct Request {  // a Read Request; of a Flush Request the byte read back, or none
+  // A request of the peer that ends in a response. A Read Request: its source. A Flush Request: the
+  // byte that is read back, or none. An atomic: no payload.
+  struct Request {
     uint32_t stag = 0;
     uint64_t to = 0;
-    uint32_t size = 0, begun = 0;
-    Serial need = 0;
+    uint32_t size = 0, begun = 0;  // bytes of its source; those that were looked up
+    Serial need = 0;               // newest judged payload before it: must be placed first
   };
-  struct Due {  // a scheduled segment of a response, until its ULPDU is sent
-    uint64_t number = 0;
-    uint32_t stag = 0;
-    uint64_t to = 0;
-    uint32_t length = 0;
-    bool found = false;      // its lookup was found
-    bool is_unsure = false;  // two lookups match
-    Serial need = 0;         // without payload: must be placed before it is sent
-    std::string violation{};
+  struct Due {                // a scheduled segment of a response, until its ULPDU is sent
+    uint64_t number = 0;      // counts the segments of responses of its QP
+    uint32_t stag = 0;        // of its lookup, once found:
+    uint64_t to = 0;          // the first byte
+    uint32_t length = 0;      // and the number of bytes
+    bool found = false;       // its lookup was found, or it has no payload
+    bool is_unsure = false;   // two lookups match
+    Serial need = 0;          // without payload: must be placed before it is sent
+    std::string violation{};  // reported when its ULPDU is sent
   };
   /// A judged response. Unit atomic stores the old value of an atomic, so that request may complete
   /// before an earlier Read or after a later one.
@@ -87,12 +89,13 @@ class PayloadOrder {
     std::deque<std::string> suspects;
     std::deque<Request> requests;          // judged, of the peer, without a response yet
     std::deque<spec::TxSource> scheduled;  // sources of the segments that ddp has scheduled
-    std::deque<Due> dues;
+    std::deque<Due> dues;                  // of those segments, the ones of responses
     uint64_t due_count = 0;
   };
   struct Connection {
-    uint64_t position = 0;
+    uint64_t position = 0;  // bytes since RDMA mode began: markers stand at multiples of 512
     bool has_markers = false;
+    // Records and llp_rx commits that wait for each other: either may come first.
     std::deque<Record> records;
     std::deque<spec::LlpRxCommit> ways;
   };

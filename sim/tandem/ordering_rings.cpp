@@ -1,4 +1,8 @@
-// Rules a3 and b: reads and writes of rings, events, interrupts. See ordering_rings.hpp.
+// Rules a3 and b of ordering.hpp. See ordering_rings.hpp.
+// a3: A completion event needs an arming and a CQE written past its consumer index. An interrupt
+//     needs an event of its vector. cq and msix write nothing else.
+// b:  A read of client sq or rq is whole units of one ring, and ends at or before the index of the
+//     last doorbell that took effect (commit qp_doorbell), which the host has rung.
 #include "tandem/ordering_rings.hpp"
 
 #include <algorithm>
@@ -46,6 +50,7 @@ void RingOrder::mmio_write(const Mmio& m) {
   if (m.offset < spec::kMsixAddressOffset || m.offset >= kTableEnd) return;
   const auto n =
       static_cast<uint8_t>((m.offset - spec::kMsixAddressOffset) / spec::kMsixAddressStride);
+  // The row holds the address (8 bytes), then the data (4). Each write may make a new message.
   const uint32_t row = spec::kMsixAddressOffset + n * spec::kMsixAddressStride;
   vectors_[n].messages.emplace_back(register64(row), static_cast<uint32_t>(register64(row + 8)));
 }
@@ -53,6 +58,8 @@ void RingOrder::mmio_write(const Mmio& m) {
 void RingOrder::rung(const Mmio& m) {
   const uint32_t at = m.offset % kPage;
   if (m.bytes == kUnit) {
+    // The first half of a push rings; the second half (0x140) repeats its index and alone has no
+    // effect.
     if (at != spec::kPushOffset) return;
     const auto ring = spec::SqWqe::unpack(m.data.bytes()).ring;
     rung_[static_cast<uint16_t>(ring.object)][0].push_back(static_cast<uint16_t>(ring.index));
@@ -119,10 +126,12 @@ void RingOrder::fetch_units(const DmaRead& r, Fetch& f) {
       return findings_.differ(
           "{} of QP {}: a read of {} bytes from {:#x} is not whole units of its ring", name, qpn,
           r.length, r.address);
+    // ahead: units from `next` to the first one read; the RTL may skip units, never go back.
     const uint32_t ahead = (slot - ring.next) & (ring.units - 1);
+    // ready: announced units from `next` on. A pushed WQE may set `next` past the producer; then
+    // the difference wraps to more than a ring, and nothing is announced.
     const auto ready = static_cast<uint16_t>(ring.producer - ring.next);
-    const uint32_t announced =
-        ready > ring.units ? 0 : ready;  // a pushed WQE may be ahead of its doorbell
+    const uint32_t announced = ready > ring.units ? 0 : ready;
     findings_.judged("WQE reads");
     f.qpn = qpn;
     f.first = static_cast<uint16_t>(ring.next + ahead);
@@ -143,7 +152,7 @@ void RingOrder::piece(const DmaPiece& p) {
   if (it == open_.end()) return;
   Fetch& f = it->second;
   const bool failed = p.status != spec::RdStatus::kOk;
-  if (failed && f.client != Client::kAdmin) {  // it may be read again
+  if (failed && f.client != Client::kAdmin) {  // the RTL may read these units again
     if (const auto qp = qps_.find(f.qpn); qp != qps_.end())
       qp->second.ring[ring_of(f.client)].next = f.first;
   }
@@ -154,7 +163,7 @@ void RingOrder::piece(const DmaPiece& p) {
   open_.erase(it);
 }
 
-/// Takes commands, if the read lies in the command ring.
+/// Takes commands, if the read lies in the command ring: 2^log_size entries of 64 bytes.
 void RingOrder::fetched(const Fetch& f) {
   const uint64_t base = register64(spec::kAdminCmdBaseOffset);
   const uint64_t size = uint64_t{64} << (register64(spec::kAdminLogSizeOffset) & 0xf);
@@ -169,6 +178,7 @@ std::optional<spec::Cqe> RingOrder::written(const DmaWrite& w) {
   const auto bytes = w.data.bytes();
   if (w.client == Client::kAdminWrite) {
     const uint64_t base = register64(spec::kAdminRspBaseOffset);
+    // The response ring: 2^log_size entries of 32 bytes.
     const uint64_t size = uint64_t{32} << (register64(spec::kAdminLogSizeOffset) & 0xf);
     if (w.address >= base && w.address - base < size && bytes.size() >= spec::AdminRsp::kBytes)
       answered(spec::AdminRsp::unpack(bytes));
@@ -182,8 +192,8 @@ std::optional<spec::Cqe> RingOrder::written(const DmaWrite& w) {
     ++cq->written;
     const auto cqe = spec::Cqe::unpack(bytes);
     if (!qps_.contains(static_cast<uint16_t>(cqe.qpn)))
-      findings_.differ("a completion of QP {}, which is not there: destroy_qp was answered before",
-                       cqe.qpn);
+      findings_.differ(
+          "a completion of QP {}, which does not exist: destroy_qp was answered before", cqe.qpn);
     return cqe;
   }
   for (auto& [eqn, eq] : eqs_) {
@@ -204,6 +214,9 @@ void RingOrder::event(uint8_t eqn, const spec::Eqe& e) {
   const auto cq = cqs_.find(cqn);
   if (cq == cqs_.end())
     return findings_.differ("EQ {}: a completion event of CQ {}, which was not created", eqn, cqn);
+  // The oldest arming that explains the event: CQEs were written past its consumer index. behind:
+  // their number, modulo 2^16. 0: none. More than the ring holds: the index is past all CQEs.
+  // The event uses up this arming and the older ones.
   auto& arms = arms_[cqn];
   const auto fits = std::find_if(arms.begin(), arms.end(), [&](uint16_t consumer) {
     const auto behind = static_cast<uint16_t>(cq->second.written - consumer);

@@ -1,5 +1,6 @@
-// Rules a3 and b of ordering.hpp: the rings of QPs, CQs and EQs, known from the commands that admin
-// read and their responses.
+// Rules a3 and b of ordering.hpp: events after completions, interrupts after events, and no WQE
+// read past its doorbell. Knows the rings of QPs, CQs and EQs from the commands that admin read and
+// from their responses: a ring exists from the response ok to create_* until that to destroy_*.
 #pragma once
 
 #include <array>
@@ -21,8 +22,8 @@ class RingOrder {
  public:
   explicit RingOrder(Findings& findings) : findings_(findings) {}
 
-  void mmio_write(const Mmio& m);
-  void read(const DmaRead& r);
+  void mmio_write(const Mmio& m);  // doorbells, rings of admin, MSI-X table
+  void read(const DmaRead& r);     // of clients sq, rq and admin; ignores others
   void piece(const DmaPiece& p);
   /// Writes of clients cq, msix and admin. Returns the CQE if the write is one.
   std::optional<spec::Cqe> written(const DmaWrite& w);
@@ -54,7 +55,7 @@ class RingOrder {
     uint64_t address = 0;
     std::vector<uint8_t> data;
     Client client = Client::kUnknown;
-    uint16_t qpn = 0, first = 0;
+    uint16_t qpn = 0, first = 0;  // first: index of its first unit
   };
   static size_t ring_of(Client c) { return c == Client::kRqFetch ? 1 : 0; }
 
@@ -74,9 +75,9 @@ class RingOrder {
   }
 
   Findings& findings_;
-  std::map<uint32_t, uint32_t> bar0_;  // 32-bit words as written
-  std::map<uint8_t, Fetch> open_;      // by tag
-  std::deque<spec::AdminCmd> commands_;
+  std::map<uint32_t, uint32_t> bar0_;    // 32-bit words as written
+  std::map<uint8_t, Fetch> open_;        // by tag
+  std::deque<spec::AdminCmd> commands_;  // read by admin, without a response yet
   std::map<uint16_t, Qp> qps_;
   std::map<uint16_t, Ring> cqs_;
   std::map<uint8_t, Ring> eqs_;

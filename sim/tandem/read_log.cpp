@@ -76,12 +76,14 @@ void ReadLog::read(const DmaRead& r) {
   Asked& a = asked.front();
   entry.fetch = a.fetch;
   a.next += r.length;
+  // `open` began with 1, which the last read of the fetch takes over; each other read adds one.
   if (a.next != a.end)
     ++a.fetch->open;
   else
     asked.pop_front();
 }
 
+/// Removes [from, to) from the spans.
 void ReadLog::subtract(std::vector<Span>& spans, uint32_t from, uint32_t to) {
   std::vector<Span> left;
   for (const Span& s : spans) {
@@ -195,6 +197,7 @@ void ReadLog::into_units(const Read& r) {
     Unit& u = ring[at / kUnit];
     const uint64_t bit = uint64_t{1} << (at % kUnit);
     if (u.serial > r.serial) continue;
+    // A used or failed unit is replaced. An unused one must be read with the same bytes again.
     if (u.serial != r.serial && (u.used || u.bad())) u = Unit{};
     u.serial = r.serial;
     if (r.status == spec::RdStatus::kOk && (u.valid & bit) != 0 && u.data[at % kUnit] != r.data[i])

@@ -83,7 +83,7 @@ class ReadLog {
   struct Span {  // [from, to) of a read, not used yet
     uint32_t from = 0, to = 0;
   };
-  struct Purpose {
+  struct Purpose {  // bytes of a read, and the segment that they are read for
     uint64_t segment = 0;
     Span span;
   };
@@ -148,7 +148,7 @@ class ReadLog {
   std::list<Read> payload_, admin_, qn1_, reg_;   // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
-  struct Asked {                                  // its reads are missing from `next` on
+  struct Asked {                                  // a fetch; its reads are missing from `next` on
     uint64_t next = 0, end = 0;
     std::shared_ptr<Fetch> fetch{};
   };

@@ -387,7 +387,7 @@ class Steps final : private model::HostIf::Out,
     uint16_t qpn = 0;
   };
   std::vector<Followed> qps_;
-  Turns issues_, grants_given_;
+  Turns issues_, grants_given_;  // fairness of qp_issue and of llp_grant
   std::deque<Ack> acks_;
   std::deque<spec::QpAckDdp> acks_ddp_;            // ddp -> qp: until the RTL acknowledges
   std::deque<spec::QpDoorbell> qp_doorbells_;      // host_if -> qp
@@ -405,9 +405,9 @@ class Steps final : private model::HostIf::Out,
   bool quiet_cq_ = false;                           // cq's response was already sent
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
   enum class Look : uint8_t { kNone, kDue, kDone };
-  // Queue check of qp_state (qp_retire's `look`): requested, executed.
-  Look look_ = Look::
-      kNone;  // queue check of qp_state; it then decides again, unless the check is for a command
+  // Queue check of qp_state (qp_retire's `look`): none, requested (kDue), executed (kDone).
+  // qp_state then decides again (commit qp_state, `again`), unless it is for a command (at_look).
+  Look look_ = Look::kNone;
   uint16_t looked_at_ = 0;
   bool fin_with_it_ = false;             // the current events include the peer's FIN
   std::deque<model::Wqe> wqes_;          // qp -> rdmap
@@ -430,7 +430,7 @@ class Steps final : private model::HostIf::Out,
   // Reads of the peer whose QP ended: answered_[3] may still hold their lookups.
   uint32_t cancelled_ = 0;
   uint32_t refused_ = 0;        // received segments whose lookups answered_[0] may still hold
-  std::array<bool, 4> open_{};  // lookups of the current item are left
+  std::array<bool, 4> open_{};  // by client as answered_: lookups of the current item are left
   std::deque<model::LlpRecord> records_;   // LLP -> llp_if
   std::deque<spec::LlpCtlEvt> events_;     // LLP -> llp_if
   std::deque<model::RxUlpdu> ulpdus_;      // mpa -> ddp

@@ -41,7 +41,7 @@ struct WireSegment {
   static WireSegment of(const Payload& fpdu) {
     WireSegment s;
     const auto b = fpdu.bytes();
-    if (b.size() < 8) return s;
+    if (b.size() < 8) return s;  // length 2, control octets 2, CRC 4
     const uint32_t ulpdu = static_cast<uint32_t>(b[0]) << 8 | b[1];
     const uint32_t framed = (2 + ulpdu + 3) / 4 * 4 + 4;
     if (framed != b.size() || ulpdu < 2) return s;
@@ -71,8 +71,9 @@ struct WireSegment {
     return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;
   }
 
-  /// RFC 7306 section 5.2. The fifth bit of 0x10 and 0x11 is ignored: on these queues no other
-  /// opcode is 0 or 1.
+  /// Bytes of payload of a request on QN 1: Read 28, Atomic 52 (RFC 7306 section 5.2), Flush 20 and
+  /// Atomic Write 24 (persistence draft). Atomic Write and its response have opcodes 0x10 and 0x11,
+  /// whose fifth bit is ignored: on these queues no other opcode is 0 or, with this size, 1.
   bool is_atomic() const {
     return !is_tagged && qn == 1 &&
            ((opcode == kAtomicRequest && payload.size() == 52) ||

@@ -59,6 +59,10 @@ TEST(Follower, SetsUp) {
   EXPECT_THAT(s.run(), IsEmpty());
 }
 
+/// Records: two Sends, the push, the Read Response, the Read Request. Placed: a Write, a Send, a
+/// Read Response. Completions: two Sends, receive, Read. Events and interrupts: the connection, its
+/// end, the QP's end. Requests: RDMA mode, FIN. Admin: 7 responses of 32 bytes. Issued: two Sends,
+/// push, Read.
 TEST(Follower, FollowsALife) {
   EXPECT_THAT(whole().run([](const Follower& f) {
     EXPECT_EQ(f.tally().count(Kind::kRecords).compared, 5U);

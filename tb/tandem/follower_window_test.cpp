@@ -39,6 +39,7 @@ std::string with(Script s, const char* label, uint8_t of_reg) {
   return s.run();
 }
 
+/// Three Writes of 150 bytes; the bind, the second bind and the unbinding complete.
 TEST(FollowerWindows, Bound) {
   EXPECT_THAT(binding().run([](const Follower& f) {
     EXPECT_EQ(f.tally().count(Kind::kPlacedBytes).compared, 450U);

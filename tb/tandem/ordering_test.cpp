@@ -1,5 +1,12 @@
 // The ordering checker on hand-written sequences: each rule of sim/tandem/ordering.hpp kept, and
 // broken.
+//
+// A test plays what an Observer would see: records of the peer (received), commits of the RTL, its
+// DMA (reads, writes, places), the host's register accesses. good() and bad() judge the checker.
+// Numbers in the commits (docs/spec/commits.yaml): rdmap_op 0 start or stop, 1 qp_fault, 2
+// tx_fault, 3 a failed check, 4 a verdict; qp_retire 1 a Read is done, 2 a receive; tpt_check
+// client 1 tx. Rings of QP 3: 8 units of SQ, 4 of RQ. CQ 7 has 16 entries; its EQ 1 has 8, and
+// vector 5.
 #include "tandem/ordering.hpp"
 
 #include <gmock/gmock.h>
@@ -72,7 +79,7 @@ Bytes bytes(uint32_t n, uint8_t first) {
 
 class OrderingTest : public testing::Test {
  protected:
-  OrderingTest() { o.pcie({.bus_master = 1, .mps = 1, .mrrs = 2}); }
+  OrderingTest() { o.pcie({.bus_master = 1, .mps = 1, .mrrs = 2}); }  // 256 and 512 bytes
 
   // One event per cycle.
   template <class Commit>
@@ -132,7 +139,7 @@ class OrderingTest : public testing::Test {
     if (cookie_ == 0) {
       mmio(0, spec::kAdminCmdBaseOffset, 8, kCommands);
       mmio(0, spec::kAdminRspBaseOffset, 4, kAnswers);
-      mmio(0, spec::kAdminLogSizeOffset, 4, 4);
+      mmio(0, spec::kAdminLogSizeOffset, 4, 4);  // 16 entries
     }
     spec::AdminCmd c{.opcode = static_cast<uint8_t>(op), .cookie = ++cookie_, .object = object};
     args.pack(c.args);
@@ -526,7 +533,7 @@ TEST_F(OrderingTest, NoCompletionOfAQpComesBehindTheAnswerToItsDestroy) {
   command(spec::AdminOpcode::kDestroyQp, 3, spec::AdminQpArgs{});
   good();
   completes();
-  bad("a completion of QP 3, which is not there");
+  bad("a completion of QP 3, which does not exist");
 }
 
 TEST_F(OrderingTest, ACompletionIsThatOfAQpThatLives) {
@@ -537,7 +544,7 @@ TEST_F(OrderingTest, ACompletionIsThatOfAQpThatLives) {
   completes(4);
   good();
   completes(3);
-  bad("a completion of QP 3, which is not there");
+  bad("a completion of QP 3, which does not exist");
 }
 
 TEST_F(OrderingTest, AnEventNeedsAnArming) {

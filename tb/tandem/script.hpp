@@ -5,8 +5,15 @@
 //   Script s;   s.set_up();   s.send(...);         std::string difference = s.run();
 //   s["the record of the Send"].as<RecordOut>().r.data = ...     change one step, and run again
 //
-// Numbers in the commits: docs/gen/commits.md explains the fields op, source, client, of_reg and
-// bits of each kind.
+// Numbers in the commits (docs/gen/commits.md has all):
+//   llp_rule source   0 a Terminate was sent, 2 event of the LLP, 5 order of qp, 6 command of admin
+//   rdmap_op op       0 order, 3 a request failed, 4 verdict, 6 responder's slot free, 7 WQE
+//   qp_retire op      0 sent, 1 Read or local request done, 2 received, 4 look, 5 mark, 6 flush
+//   qp_state bits     1 error, 4 closed, 16 Terminate sent, 32 send queue empty; 2, 8 peer closed,
+//                     lost
+//   tpt_check client  0 rx, 1 tx, 2 wqe, 3 resp
+//   cq_op op          0 doorbell, 1 command, 2 completion
+//   tpt_change of_reg 1 claimed, 3 opened (of a registration); others: script_window.cpp
 #pragma once
 
 #include <functional>
@@ -56,7 +63,7 @@ class Script {
   static constexpr uint64_t kCmdRing = 0x1000, kRspRing = 0x3000, kEq = 0x5000, kCq = 0x6000,
                             kSq = 0x8000, kRq = 0xa000, kList = 0xc000;
   static constexpr uint64_t kPage0 = 0x100000, kPage1 = 0x300000, kTo = 0x10000, kMsi = 0xfee00000;
-  static constexpr uint16_t kMss = 1460, kMulpdu = 1454;  // MSS - 6 - MSS mod 4
+  static constexpr uint16_t kMss = 1460, kMulpdu = 1454;  // MSS - 6 (length, CRC) - MSS mod 4
 
   std::vector<Step> steps;
 

@@ -1,5 +1,7 @@
-// Memory windows in the life of a device: bound, refused, closed. Contract of the commits:
-// docs/gen/commits.md, tpt_change.
+// Memory windows in the life of a device: bound, refused, closed. In the WQEs: opcode 7 local
+// invalidation, 8 bind; flags 2 signaled, 8 inline; length 32 bytes of bind_operands. of_reg of
+// tpt_change: 2 an invalidation is refused, 5 bound, 6 a bind is refused, 7 an open window is
+// closed before its bind is tried again. Each bind has the next key: kept + 1, kept + 2, ...
 #include "script.hpp"
 #include "script_bytes.hpp"
 
@@ -116,6 +118,7 @@ void Script::bind_window() {
       [&] { commit("the change of its region", spec::TptChangeCommit{.slot = kSlot}); }, result);
 }
 
+// Bytes 8000 to 8192 of a region of 8192 bytes: one too many. rights 2: remote write.
 void Script::refuse_bind() {
   const uint32_t kept = create_window();
   const uint8_t slot =
