@@ -223,11 +223,11 @@ class Generator {
     if (aged.aged) depth = std::max(depth, kAgeBatch);
   }
 
-  /// Chooses the number of slots: 0 few, 3 many, else some. Two consecutive seeds have the same,
-  /// each with its own MTU.
-  /// The index of a plan among those with the same number of slots. Classes that every regression
-  /// must draw rotate with it.
+  /// Chooses the number of slots: 0 few, 3 many, else some. Two consecutive seeds have the same
+  /// turn, each with its own MTU.
   uint32_t turn() const { return static_cast<uint32_t>(plan_.seed / 2 % 4); }
+  /// The index of a plan among those of the same turn: two of every eight seeds. Classes that every
+  /// regression must draw rotate with it.
   uint32_t nth() const {
     return static_cast<uint32_t>((plan_.seed / 8 * 2 + plan_.seed % 2) % 1'000'000);
   }

@@ -15,6 +15,7 @@ using namespace verbs;
 
 namespace {
 
+// kServerIp: 10.0.0.2, the address of the second host (sim::host_address).
 constexpr uint32_t kServerIp = 0x0a000002, kSmallBytes = kPage,
                    kAccess =
                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;

@@ -66,7 +66,8 @@ inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBa
 // A CQ that is to overflow: requested entries, which also limit the outstanding sends before the
 // error; entries that the driver allocates; requests whose completions are not polled.
 inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
-// LLP window that lets only one FPDU be in flight, of whatever length.
+// The least `llp_window_bytes`. The LLP raises each window to one maximum segment + `term_credit`
+// (128 bytes). A grant needs credit for a worst-case FPDU, so even short FPDUs leave one at a time.
 inline constexpr uint32_t kOneFpduWindow = 1024;
 inline constexpr uint32_t kTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
@@ -150,8 +151,11 @@ struct Operation {
   // Data, a receive of any room.
   std::vector<Piece> receive;
   uint8_t flush_type = 0;  // Flush: verbs' PlacementType
-  // Of an atomic: the value that is added or swapped in, under `mask`. An Atomic Write stores
-  // `data`.
+  // `data` is, of
+  // - a FetchAdd or CmpSwap: the value that is added or swapped in, under `mask`;
+  // - an Atomic Write: the value that is stored;
+  // - a request with Immediate Data (`immediate`): the 8 bytes;
+  // - a reg_mr or bind_mw: random bits, which choose its key and more (see `range`).
   uint64_t data = 0, mask = 0, compare_mask = ~uint64_t{0};
   // Carries Immediate Data, `data`. A Send with it is only Immediate Data, without payload; a Write
   // is followed by it. Each consumes a receive of the peer, and does not write its buffers.
@@ -211,11 +215,21 @@ inline constexpr std::array kEndNames = {"client closes", "server closes", "both
                                          "error"};
 
 /// The error that ends a life. The peer's device detects the errors of the first group; the device
-/// of the posting side detects those of the second, from kLocalKey on. Names: a key that is
-/// unknown, a region that was deregistered (stale), lacks a right, is of another domain; bytes
-/// beyond the bounds of the region; an address that wraps at 2^64; a PCIe read that fails
-/// (kSourceRead and the others of Answer); a Flush or atomic on a stream without them (off).
-/// post_wrong() in wrong.cpp makes each of them.
+/// of the posting side detects those of the second, from kLocalKey on. post_wrong() in wrong.cpp
+/// makes each of them. The suffixes of the names:
+///   Key      the STag is unknown (kInvalidateKey: also one that is not bound to the stream)
+///   Stale    the region was deregistered
+///   Rights   the region lacks the right
+///   Domain   the region is of another protection domain
+///   Bounds   bytes before or after the region
+///   Wrap     the address wraps at 2^64
+///   Aligned  the target of an atomic is not aligned to 8 bytes
+///   Read     the device's PCIe read fails, as Answer says
+///   Off      a Flush or atomic on a stream without them
+///   Sink     the STag of the sink of a Read or atomic is unknown
+/// kNoReceive: a Send without a posted receive. kTooLong: a Send longer than its receive.
+/// kReceiveKey: the STag of the receive's buffer is unknown. kCqOverflow: more completions than the
+/// CQ holds.
 enum class Fault : uint8_t {
   kWriteKey,
   kWriteStale,
@@ -343,7 +357,7 @@ struct HostShape {
   bool shared_cq = false;  // all threads share the CQs
   // An idle thread sleeps until an event of its first CQ.
   bool armed = false;
-  uint32_t log_eq = 8, event_queues = 16;
+  uint32_t log_eq = 8, event_queues = 16;  // log_eq: an event queue has 2^log_eq entries
 };
 
 struct QpShape {  // of one side
@@ -363,7 +377,8 @@ struct Plan {
   std::array<HostShape, 2> host{};
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_bytes{};
   std::array<uint32_t, 2> page_bytes{kPage, kPage};
-  std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};  // in its first page
+  // Offsets of the regions in their first page.
+  std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};
   std::array<uint32_t, 2> source_at{};
   std::array<std::array<uint32_t, kMaxQps>, 2> keys{};  // bound STags of each landing region
   std::array<std::array<std::vector<Loan>, kMaxQps>, 2> loans{};  // of each landing region

@@ -33,8 +33,8 @@ namespace {
 constexpr uint32_t kOpsOfChild = 250;    // operations of a plan; each child process runs one plan
 constexpr uint64_t kFailuresToStop = 3;  // then no more children are started
 constexpr ChildLimits kPatience{.wall_s = 900};  // a child takes seconds to minutes
-// The maximum of lines printed of a failure; of the smallest plan and of its failure. With the
-// surrounding lines and the totals a failure takes 40 lines.
+// At most so many lines are printed of a failure, and of the smallest plan with its failure. With
+// the lines around them and the totals, a failure then takes at most 40 lines: one screen.
 constexpr size_t kLinesOfFailure = 12, kLinesOfSmallest = 16;
 const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
@@ -93,7 +93,7 @@ std::set<std::string> given(const Config& c) {
   return names;
 }
 
-/// The first lines of a text whose other lines are in the plan's file.
+/// The first `most` lines of a text, and how many more there are. write_plan() writes all of them.
 std::string on_a_screen(const std::string& text, size_t most) {
   size_t at = 0;
   for (size_t lines = 0; lines < most && at < text.size(); ++lines)

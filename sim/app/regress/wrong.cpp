@@ -16,8 +16,8 @@ using spec::Cause;
 
 namespace {
 
-// Later than the time-out (1 to 1.5 times cpl_timeout), and before the tag is reused. The device's
-// clock is 322 MHz.
+// 2.1 times cpl_timeout, at 3.1 ns a cycle (322 MHz). Later than the time-out, which comes after 1
+// to 1.5 times cpl_timeout, and before the device uses the tag again.
 constexpr Time kLate = 2.1 * kCplTimeout * 3.1 * kNs;
 
 struct OfFault {
@@ -235,6 +235,7 @@ Result<void> Host::refuse(Lane& lane) {
     uint8_t type;
     Errc code;
   };
+  // Types: bit 0 visible, bit 1 persistent. 0 asks for nothing, 4 and 5 have an unknown bit.
   std::vector<Wrong> wrong = {
       {0, Errc::kInvalidArgument}, {4, Errc::kInvalidArgument}, {5, Errc::kInvalidArgument}};
   if (!is_on) wrong.push_back({IBV_FLUSH_GLOBAL, Errc::kNotSupported});

@@ -94,7 +94,7 @@ class ReplayPeer final : public sim::Device {
   Stags to_device_, to_listing_;
   std::function<void(const Step&)> before_;
 
-  size_t next_ = 0, segment_ = 0;  // index in the plan, in the step
+  size_t next_ = 0, segment_ = 0;  // next step of the plan, next FPDU of that step
   size_t hold_ = SIZE_MAX;         // a step, see hold()
   bool is_ended_ = false;          // the expected Terminate has arrived
   // The connection: it exists, is in RDMA mode, had a message that is not the listing's, is gone,

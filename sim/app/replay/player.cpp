@@ -307,7 +307,7 @@ void ReplayPlayer::post(size_t i) {
       throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet",
                                            plan_.steps[i].unit, to_string(m.head.opcode)));
   }
-  // A Read names its sink even if it is empty.
+  // A WQE has no SGE for an empty payload; a Read names its sink even if it is empty.
   wr.sg_list = std::span<const Sge>(&sge, sge.length == 0 && wr.opcode != IBV_WR_RDMA_READ ? 0 : 1);
   if (const auto r = qp_.post_send(wr); !r)
     throw std::runtime_error(fmt::format("unit {}: {}", plan_.steps[i].unit, r.error->what));

@@ -45,6 +45,8 @@ std::optional<Segment> parse_fpdu(std::span<const uint8_t> f) {
   s.is_last = (b[0] & kLastBit) != 0;
   s.ddp = static_cast<uint8_t>(b[0] & ~kLastBit);
   s.rdmap = b[1];
+  // 4 bits. On a stream with the extensions an opcode has 5: refuse_words() in make_plan.cpp
+  // refuses the messages that use the fifth.
   s.opcode = static_cast<spec::RdmapOpcode>(b[1] & 0x0f);
   s.crc_good = crc_of(f) == crc_in(f);
   const size_t head = s.is_tagged ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
@@ -147,11 +149,11 @@ std::vector<std::string> differences(const Message& listed, const Message& got) 
   }
   if (out.empty() && got.fpdus.size() == listed.fpdus.size()) {
     for (size_t i = 0; i < got.fpdus.size(); ++i) {
-      // Segment boundaries may differ; segments of equal length must be equal, including pad and
-      // CRC.
+      // The fields and the payload are equal. Segment boundaries may differ; segments of one size
+      // must be equal, so what differs is the length field, the pad or the CRC.
       if (got.fpdus[i].size() != listed.fpdus[i].size()) break;
       if (got.fpdus[i] != listed.fpdus[i])
-        out.push_back(fmt::format("segment {} differs in length, pad or CRC", i));
+        out.push_back(fmt::format("segment {} differs in its length field, pad or CRC", i));
     }
   }
   return out;
@@ -171,6 +173,8 @@ std::optional<spec::FlushRequest> flush_request_of(const Message& m) {
   return spec::FlushRequest::unpack(m.payload);
 }
 
+// Atomics and Atomic Write ask too. They are absent: make_plan() refuses them on a stream with the
+// extensions, and on any other stream their opcodes are an error.
 bool is_asking(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kReadRequest || o == spec::RdmapOpcode::kFlushRequest;
 }
@@ -184,6 +188,9 @@ namespace {
 /// Offsets of the STags in a Terminate: in the DDP header that it repeats, in the Read Request
 /// header (RFC 5040 section 4.8).
 std::vector<size_t> stags_of_terminate(const Segment& s) {
+  // kFirst: the Terminate's payload in the FPDU, after the length field. kDdp: in that payload, the
+  // repeated DDP header, after the control word and the DDP Segment Length, which also has kLength
+  // bytes. In it, the STag is at 2; in a Read Request header, the source STag at 16.
   constexpr size_t kFirst = kLength + spec::kUntaggedHeaderBytes;
   constexpr size_t kDdp = spec::TerminateCtrl::kBytes + kLength;
   std::vector<size_t> at;
@@ -225,7 +232,8 @@ Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   }
   std::erase_if(at, [&](size_t k) { return !stags.contains(be32(fpdu, k)); });
   if (at.empty()) return fpdu;
-  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);  // 0: the CRC is good
+  // wrong: 0 if the CRC is good. A bad CRC is wrong by the same bits afterwards.
+  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);
   for (const size_t k : at) base::store_be(&fpdu[k], stags.at(be32(fpdu, k)));
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
   return fpdu;
@@ -242,7 +250,7 @@ bool clear_pad(Bytes& fpdu) {
       fpdu.begin() + static_cast<std::ptrdiff_t>(kLength + base::load_be<uint16_t>(fpdu.data()));
   const auto to = fpdu.end() - static_cast<std::ptrdiff_t>(kCrc);
   if (std::all_of(from, to, [](uint8_t b) { return b == 0; })) return false;
-  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);  // 0: the CRC is good
+  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);  // as in remap(): a bad CRC stays bad
   std::fill(from, to, uint8_t{0});
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
   return true;

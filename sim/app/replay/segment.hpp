@@ -51,7 +51,8 @@ struct ReadRequest {
 };
 std::optional<ReadRequest> read_request_of(const Message& m);
 std::optional<spec::FlushRequest> flush_request_of(const Message& m);
-/// Read Request and Flush Request: both use ORD and IRD, and are answered in order.
+/// Read Request and Flush Request: both use ORD and IRD, and are answered in order. Atomics and
+/// Atomic Write do so too, but replay posts none: make_plan() refuses them.
 bool is_asking(spec::RdmapOpcode o);
 /// Send with Invalidate and Send with SE and Invalidate: `word` is the STag.
 bool carries_stag(spec::RdmapOpcode o);
@@ -69,6 +70,7 @@ Bytes with_good_crc(Bytes fpdu);
 /// true if the pad was not zero.
 bool clear_pad(Bytes& fpdu);
 
+/// The checksum of a region, as a listing's note has it.
 uint32_t fnv1a(std::span<const uint8_t> bytes);
 std::string hex_of(std::span<const uint8_t> bytes);
 

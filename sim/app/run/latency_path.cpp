@@ -169,7 +169,7 @@ nlohmann::ordered_json LatencyPath::json(const std::vector<Sample>& samples,
   const auto& most =
       std::ranges::max_element(ways, {}, [](const auto& w) { return w.second.size(); })->second;
   j["steps_of"] = most.size();
-  if (most[0].size() > 64) return j;  // a long message has hundreds
+  if (most[0].size() > 64) return j;  // a long message has hundreds of steps: none is listed
   for (size_t i = 0; i < most[0].size(); ++i) {
     double sum = 0;
     for (const auto& all : most) sum += ns(all[i].to - all[i].from);

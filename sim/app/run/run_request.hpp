@@ -28,11 +28,13 @@ struct RunRequest {
   std::array<std::string, 2> kind{"model", "model"};  // of client and server
   Config config;
   uint64_t seed = 1;
-  std::vector<uint8_t> file;  // file_copy
-  std::string file_name;
+  std::vector<uint8_t> file;    // file_copy: the bytes to be copied,
+  std::string file_name;        // and where they are from (--file)
   std::string pcap, tlp, wave;  // paths, empty: none; wave: see wave_window()
-  Files files{};                // of other options; pcap, tlp and wave must differ
-  bool progress = false;        // printed to stderr, after `title`
+  // Files of other options, such as --json. check() adds pcap, tlp, wave and the like, and throws
+  // Usage if two options write one file, or one writes what another reads.
+  Files files{};
+  bool progress = false;  // printed to stderr, after `title`
   std::string title;
   bool streams = false;  // json "streams", "stages": where RTL devices spend time
   bool stalls = false;   // json "units": for which peer each unit of RTL devices stalled

@@ -105,6 +105,7 @@ class Chooser {
                               axes_.by, axes_.x));
     if (x == nullptr) x = default_x(by);
     choose_by(x, by);
+    // Percentiles have four lines each: minimum, median, 99th percentile, maximum.
     if (spec_.kind == Kind::kLines || spec_.kind == Kind::kPercentiles)
       check_lines(lines(dimensions_, x) * (spec_.kind == Kind::kPercentiles ? 4 : 1), kMostLines);
     return spec_;

@@ -23,7 +23,8 @@ struct PlotAxes {
   std::string x = {}, y = {}, by = {};
 };
 /// Chooses what the user left open:
-/// - x: the first numeric dimension that is not `by`, else the first other one;
+/// - x: of the dimensions but `by`, the first numeric one, else the first that is not of devices,
+///   else the first;
 /// - y: gbps;
 /// - by: with one dimension left, a heat map, or, if devices are swept too, a line per value.
 /// Throws Usage for a dimension that is not swept, an unknown figure, a dimension that the plot has
