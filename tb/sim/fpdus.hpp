@@ -18,7 +18,9 @@ inline std::vector<uint8_t> fpdu(uint16_t ulpdu, uint8_t fill) {
   return f;
 }
 
-/// Inserts markers every 512 bytes, counted from the stream's beginning.
+/// Inserts a marker wherever the stream's position is a multiple of 512. A marker has 4 bytes: two
+/// zeros, then in 16 bits the number of bytes of the FPDU before it. `position`: of the FPDU's
+/// first byte, modulo 512.
 inline std::vector<uint8_t> with_markers(const std::vector<uint8_t>& f, uint32_t position) {
   std::vector<uint8_t> out;
   for (size_t i = 0; i < f.size();) {

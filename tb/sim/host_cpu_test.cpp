@@ -42,7 +42,8 @@ TEST(HostCpu, CallsCostWhatTheConfigurationSays) {
     d.before_doorbell();
     d.after_phase_bit();
     EXPECT_EQ(d.now(), 115 * kNs);
-    EXPECT_EQ(d.wait(0, 300 * kNs), 0u);  // no interrupt of vector 0 comes before 300 ns
+    // wait() takes a mask of vectors. Mask 0: only the deadline ends the wait.
+    EXPECT_EQ(d.wait(0, 300 * kNs), 0u);
     EXPECT_EQ(d.now(), 300 * kNs);
     EXPECT_EQ(d.read32(0, 4), 40u);  // the fake device answers offset * 10
     // 300, mmio_read_ns 20, PCIe there and back 200 each (pcie_latency_ns / 4), 100 in the host
@@ -52,6 +53,7 @@ TEST(HostCpu, CallsCostWhatTheConfigurationSays) {
   const RunResult r = bed.sim->run();
   EXPECT_TRUE(r.ok()) << r.report;
   ASSERT_EQ(bed.dev->mmios.size(), 2u);
+  // mmio_write_ns 20, 200 on PCIe, and 1.0 of the wire: 24 + 8 bytes at 252 Gb/s.
   EXPECT_NEAR(static_cast<double>(bed.dev->mmios[0].at), 221e3, 1e3);
 }
 
@@ -142,6 +144,7 @@ TEST(HostCpu, ADeviceThatFailsFailsTheRun) {
   EXPECT_EQ(r.report, "host0: assertion X_A\n");
 }
 
+// The default of watchdog_us is 1000: a run without progress ends after 1 ms.
 TEST(HostCpu, WatchdogSaysWhoWaits) {
   Bed bed;
   bed.dev->waits = "qp 3 waits for credit";
@@ -314,7 +317,8 @@ TEST(HostCpu, ACallIsChargedToTheThreadThatMakesIt) {
   EXPECT_TRUE(bed.sim->run().ok());
 }
 
-// All random settings are on: the trace of a run depends only on its seed.
+// Completions are reordered and split, and relaxed writes pass others, at random. Pages are drawn,
+// too. The trace of a run depends only on its seed.
 TEST(HostCpu, SameSeedSameRun) {
   auto trace = [](uint64_t seed) {
     PlatformConfig c;
@@ -322,6 +326,7 @@ TEST(HostCpu, SameSeedSameRun) {
     c.pcie.pcie_split = 0.3;
     c.pcie.pcie_relaxed = 0.5;
     Bed bed(c, seed);
+    // 6: memory space, bus master.
     bed.sim->root_complex(0).config_space().write(ConfigSpace::kCommand, 6);
     bed.sim->root_complex(0).config_changed();
     char* text = nullptr;

@@ -124,6 +124,7 @@ TEST_F(LlpTest, ListenTwiceIsOnce) {
   EXPECT_EQ(sim->llp(1).failure(), "");
 }
 
+// No host answers: the LLP gives up after llp_timeout_us, 1000 by default.
 TEST_F(LlpTest, NobodyThere) {
   build({}, 1);
   connect(0, 1, 5000);
@@ -133,6 +134,7 @@ TEST_F(LlpTest, NobodyThere) {
   EXPECT_EQ(dev[0]->order, "03");
 }
 
+// 0xffff: no number was free, the connect is refused.
 TEST_F(LlpTest, NumbersRunOutAndComeBackOnlyWhenReleased) {
   build();
   listen(1, 5000);
@@ -270,7 +272,8 @@ TEST_F(LlpTest, AClosedWindowOpensWhenTheDeviceTakes) {
   EXPECT_NE(sim->llp(0).failure().find("beyond its credit"), std::string::npos);
 }
 
-// With exact credit a sender never gets stuck, whatever the window.
+// With exact credit a sender never gets stuck, whatever the window. An FPDU has 984 bytes: length
+// 2, ULPDU 978, CRC 4.
 TEST_F(LlpTest, CreditKeepsComing) {
   for (const uint64_t window : {2000, 30'000, 262'144}) {
     SCOPED_TRACE(window);
@@ -408,6 +411,7 @@ TEST_F(LlpTest, DeviceResetResetsItsConnections) {
   EXPECT_EQ(dev[0]->order, "");
 }
 
+// As in NobodyThere, the LLP gives up after 1000 us.
 TEST_F(LlpTest, APeerThatIsGoneIsFoundByTimeOut) {
   build();
   open();

@@ -130,6 +130,7 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
      false);  // three segments, which tshark's MPA dissector does not reassemble
   ctl(0, spec::LlpOp::kHalfClose);
   ctl(1, spec::LlpOp::kHalfClose);
+  // The Request, a Send, 20 Writes, the long Send.
   EXPECT_EQ(dev[1]->records.size(), 1u + 1 + 20 + 1);
   sim.settle(10);
   std::fflush(nullptr);
@@ -147,6 +148,7 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
   EXPECT_EQ(count("tcp.flags.fin==1"), 2u);
   EXPECT_EQ(count("iwarp_mpa.req"), 1u);
   EXPECT_EQ(count("iwarp_mpa.rep"), 1u);
+  // 20 Writes; three FPDUs of Sends, without the long one, which is not reassembled.
   EXPECT_EQ(count("iwarp_ddp.tagged"), 20u);
   EXPECT_EQ(count("iwarp_ddp.untagged"), 3u);
   EXPECT_EQ(count("iwarp_mpa.crc_check"), 23u);
@@ -155,6 +157,7 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
                              "-Y 'iwarp_ddp.tagged' -T fields -e ip.src -e ip.dst -e tcp.dstport "
                              "-e iwarp_ddp.tagged_offset -e frame.len");
   ASSERT_EQ(fields.size(), 20u);
+  // The second Write. Its frame: headers 14 + 20 + 20, FPDU 84.
   EXPECT_EQ(fields[1], "10.0.0.1\t10.0.0.2\t5000\t0x0000000000001040\t138");
 }
 

@@ -1,6 +1,7 @@
 // The cost of the platform per message. Two devices do the accesses of an RNIC for each 64-byte
-// Write: WQE fetch in fours, payload read, record, place, CQE and doorbell in sixteens. The hosts
-// post and poll.
+// Write: one read of 256 bytes fetches 4 WQEs; then the payload's read, the record, and the write
+// of the payload at the peer. A doorbell and a CQE stand for 16 messages. The first host posts and
+// polls.
 //
 //   platform_speed [messages]        prints simulated and wall time a message
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ namespace rnic::sim {
 namespace {
 
 constexpr uint32_t kBatch = 16, kRing = 1024;  // messages a doorbell; at most posted and not done
-// An FPDU of a 64-byte Write has 84 bytes: length 2, header 14, payload 64, CRC 4.
+// An FPDU of a 64-byte Write has 84 bytes: length 2, header 14, payload 64, CRC 4. So the payload
+// is at 16, and the length field is 78 (header and payload).
 
 class Writer final : public Device, private Activity {
  public:
@@ -92,6 +94,7 @@ class Writer final : public Device, private Activity {
     }
     for (;;) {
       if (free_.empty() || !env_->can_dma_read()) return;
+      // The ring has 64 WQEs of 64 bytes.
       if (asked_ + 4 <= posted_ && asked_ - fetched_ + fetched_ - read_ < 64) {
         env_->dma_read({take(), ring + asked_ % 64 * 64, 256, false, false, Client::kSqFetch});
         asked_ += 4;

@@ -62,7 +62,7 @@ TEST(Pmem, ARangeIsOneRunOnTheBusAndHasAName) {
     EXPECT_FALSE(d.alloc(4096, MemoryKind::kContiguous).value().is_persistent());
     EXPECT_EQ(a.bus(9999), a.bus(0) + 9999);
     EXPECT_EQ(a.bus(0) % 4096, 0u);
-    EXPECT_GE(b.bus(0), a.bus(0) + 12288);
+    EXPECT_GE(b.bus(0), a.bus(0) + 12288);  // 10000 bytes in whole pages
     EXPECT_EQ(d.persistent("log", 10000).value().data(), a.data());
     EXPECT_THAT(d.persistent("log", 10001).error().what, HasSubstr("10000 bytes, not 10001"));
     EXPECT_THAT(d.persistent("", 1).error().what, HasSubstr("a name of 0 bytes"));
@@ -98,7 +98,7 @@ TEST(Pmem, AdrKeepsWhatWasPersistedAndWhatTheDeviceWrote) {
     log.data()[1] = 2;
     const Time before = d.now();
     d.pmem_persist(log.bytes().first(1));
-    EXPECT_EQ(d.now() - before, 200 * kNs);
+    EXPECT_EQ(d.now() - before, 200 * kNs);  // pmem_persist_ns
     EXPECT_EQ(bed.durable(0), 1);
     EXPECT_EQ(bed.durable(1), 0) << "a store that was not persisted";
     bed.write(log.bus(8), {7});
@@ -210,7 +210,7 @@ TEST(PowerFailure, ComesAtItsTime) {
   });
   EXPECT_EQ(bed.sim->power_failed(0), 5000 * kNs);
   EXPECT_LE(last, 5000 * kNs);
-  EXPECT_GE(last, 4960 * kNs);
+  EXPECT_GE(last, 4960 * kNs);  // poll_ns 40 before
 }
 
 TEST(PowerFailure, DoesNotComeWhenProgramsHaveEnded) {
@@ -266,6 +266,7 @@ TEST(PmemImage, WhatIsWrongWithAFileIsSaidAndTheFileStays) {
     EXPECT_THROW(Pmem(host("adr", path), 0), std::runtime_error);
     EXPECT_EQ(file_of(path), bytes);
   };
+  // Empty; within the header (24 bytes); within the two ranges' entries (64 each); the last byte.
   for (const size_t n : {size_t{0}, size_t{23}, size_t{100}, good.size() - 1})
     wrong({good.begin(), good.begin() + static_cast<ptrdiff_t>(n)}, "cut short");
   auto bytes = good;

@@ -51,7 +51,7 @@ class RootComplexTest : public testing::Test {
 TEST_F(RootComplexTest, IdentityAndCapabilities) {
   build();
   const ConfigSpace& s = sim->root_complex(0).config_space();
-  EXPECT_EQ(s.read(0), 0x00011d4eu);
+  EXPECT_EQ(s.read(0), 0x00011d4eu);  // device 1 of vendor 0x1d4e
   EXPECT_EQ(s.read(ConfigSpace::kCapabilities), ConfigSpace::kPcieCap);
   EXPECT_EQ(s.read(ConfigSpace::kPcieCap) & 0xffff, 0x8010u);  // PCI Express; the next is at 0x80
   EXPECT_EQ(s.read(ConfigSpace::kMsixCap) & 0xff, 0x11u);      // MSI-X
@@ -67,6 +67,7 @@ TEST_F(RootComplexTest, BarSizesAsSoftwareProbesThem) {
   ConfigSpace& s = sim->root_complex(0).config_space();
   s.write(ConfigSpace::kBar0, ~0u);
   s.write(ConfigSpace::kBar2, ~0u);
+  // Low bits 0x4: 64 bits wide; 0xc: also prefetchable. BAR 0 has 64 KiB, BAR 2 four pages.
   EXPECT_EQ(s.read(ConfigSpace::kBar0), 0xffff0004u);
   EXPECT_EQ(s.read(ConfigSpace::kBar2), ~(4 * 4096u - 1) | 0xc);
 }
@@ -81,7 +82,9 @@ TEST_F(RootComplexTest, ReadRoundTrip) {
   EXPECT_EQ(p.item.tag, 3);
   EXPECT_TRUE(p.item.is_last);
   EXPECT_TRUE(std::equal(buffer.data(), buffer.data() + 64, p.item.data.bytes().begin()));
-  const Time wire = 762 + 2793;  // 24 and 88 bytes at 252.06 Gb/s
+  // Sent at 10 ns; pcie_latency_ns is 800. Wire, in ps: 24 bytes of the request and 24 + 64 of the
+  // completion at 252.06 Gb/s.
+  const Time wire = 762 + 2793;
   EXPECT_NEAR(static_cast<double>(p.at), static_cast<double>(810'000 + wire), 5.0);
 }
 
@@ -154,6 +157,7 @@ TEST_F(RootComplexTest, HeldWritesStayInOrderAndReadsWaitForThem) {
     run_ns(100 + kHoldNs + 1000);
     ASSERT_EQ(dev->pieces.size(), i + 1u);
     EXPECT_EQ(dev->pieces.back().item.data.bytes()[0], i);
+    // 310: 200 on PCIe, 100 into memory, and room for the wire.
     EXPECT_LE(watch.at_.back(), issued + (310 + kHoldNs) * kNs);
     EXPECT_GE(dev->pieces.back().at, watch.at_.back());
     longest = std::max(longest, watch.at_.back() - issued);
@@ -357,7 +361,7 @@ TEST_F(RootComplexTest, CompletionsPassRegisterReadsThatWait) {
   dev->takes_mmio = true;
   run_ns(3000);
   EXPECT_TRUE(answer.done);
-  EXPECT_EQ(answer.value, 80u);
+  EXPECT_EQ(answer.value, 80u);  // the fake device answers offset * 10
 }
 
 TEST_F(RootComplexTest, RegisterAnswerComesAfterEarlierWrites) {

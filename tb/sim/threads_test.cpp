@@ -1,5 +1,9 @@
 // The driver's privileged part under several threads of a host that run ahead of each other. The
 // device must see the indices of the admin doorbell in order, and every command.
+//
+// A command: the driver writes it into the command ring and rings the admin doorbell with the
+// producer index. The device reads the command and writes a response with its cookie into the
+// response ring. The phase bit is 1 on the first pass over that ring, and flips with each pass.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -33,13 +33,16 @@ TEST(WireLimit, Atomic) {
   EXPECT_NEAR(w.messages_per_s, 100e9 / 8 / (78 + 76), 1);
   EXPECT_NEAR(w.payload_gbps, w.messages_per_s * 64 / 1e9, 1e-9);
 }
+// fpdu_bytes: length 2, ULPDU, pad to 4, CRC 4. mulpdu: 1460 - 6. frame_bytes: 78 of Ethernet, IP
+// and TCP, and at least 84.
 TEST(WireLimit, Pieces) {
   EXPECT_EQ(fpdu_bytes(14), 20u);
   EXPECT_EQ(fpdu_bytes(15), 24u);
   EXPECT_EQ(mulpdu(1460), 1454u);
   EXPECT_EQ(frame_bytes(0), 84u);
   EXPECT_EQ(frame_bytes(84), 162u);
-  // One byte more than fits into a segment: a second frame.
+  // One byte more than fits into a segment: a second frame, 78 bytes and an FPDU of 24 (length 2,
+  // header 14, payload 1, pad 3, CRC 4).
   const double one = wire_limit(WireOp::kWrite, 1440, 1500, 100).messages_per_s;
   const double two = wire_limit(WireOp::kWrite, 1441, 1500, 100).messages_per_s;
   EXPECT_NEAR(1 / two - 1 / one, (78 + 24) * 8 / 100e9, 1e-14);
