@@ -71,6 +71,8 @@ class Rng {
   }
 
   /// An independent generator for one part, so that its draws do not shift those of other parts.
+  /// It depends on the seed, the name and the draws so far: fork before the first draw, so that it
+  /// does not change with them. Two forks of one name with no draw in between are equal.
   [[nodiscard]] constexpr Rng fork(std::string_view part) const { return Rng(s_[0] ^ hash(part)); }
 
   /// FNV-1a: the same hash of a name on every machine.

@@ -91,7 +91,10 @@ base::Result<PmemImage> parse_image(std::span<const uint8_t> file) {
     r.size = base::load_le<uint64_t>(entry + kNameBytes + 8);
     const bool fits = r.offset >= end && r.offset <= image.pmem_bytes &&
                       r.size <= image.pmem_bytes - r.offset && r.size != 0;
-    if (!fits) return fail(Errc::kInvalidArgument, "range \"{}\" cannot be where it is", r.name);
+    if (!fits)
+      return fail(Errc::kInvalidArgument,
+                  "range \"{}\" is empty, overlaps the one before it, or is not within pmem_bytes",
+                  r.name);
     end = r.offset + r.size;
     image.ranges.push_back(std::move(r));
   }

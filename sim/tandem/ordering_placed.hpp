@@ -64,8 +64,8 @@ class Placements {
 
   std::deque<Judged> queue_;  // from the first that some guess still needs; serials have no gap
   std::vector<Guess> guesses_{Guess{}};
-  Serial newest_ = 0;    // of the last judged segment
-  Serial doubtful_ = 0;  // up to this one, a missing segment is unsure: see doubt()
+  // Of the last judged segment; of the last one of which a missing one is unsure: see doubt().
+  Serial newest_ = 0, doubtful_ = 0;
 };
 
 }  // namespace rnic::sim

@@ -56,7 +56,7 @@ TEST_F(FastRegister, AllocReservesAPowerOfTwoOfPages) {
       const auto mr = must(pd.alloc_mr(asked));
       const auto& a = seen(mr).args;
       EXPECT_EQ(a.fast, 1);
-      EXPECT_EQ(a.log_page, log);
+      EXPECT_EQ(a.log_page, log);  // with `fast`: log2 of the entries of the page list
       EXPECT_EQ(a.pages, 1u << log);
       EXPECT_EQ(a.pd, pd.number());
       EXPECT_EQ(a.key, mr.rkey() & 0xff);
@@ -137,6 +137,8 @@ TEST_F(FastRegister, MapOfBuffersKeepsThem) {
     EXPECT_THAT(what(map(mr, {{.buffer = b, .length = 0x2000}}, 8192)), HasSubstr("gap"));
   }
   ASSERT_TRUE(map(mr, {bus(0x1000, 1)}));
+  // The driver keeps the buffers of one earlier mapping: if the device refuses the registration of
+  // the new one, the earlier registration stays open and its memory in use.
   EXPECT_FALSE(alive.expired()) << "a registration that is refused leaves the one before open";
   ASSERT_TRUE(map(mr, {bus(0x1000, 1)}));
   EXPECT_TRUE(alive.expired());

@@ -244,8 +244,9 @@ TEST_F(SweepCommand, ASettingThatAProgramDoesNotUseIsARow) {
   EXPECT_EQ(t.cell(t.rows().at(1), "reason"), "--set size=8: atomic_bw does not use it");
 }
 
-/// Segments whose payload has been read have returned their tags, and wait for ddp. With few tags
-/// they are more than the tags: the model's queue of payload needs room for all of them.
+/// A segment returns its read tags when its payload has been read, and then waits for ddp. With few
+/// tags, more segments may wait than there are tags. The model's queue of payload must hold them
+/// all; else the run fails.
 TEST_F(SweepCommand, EveryNumberOfReadTagsRuns) {
   EXPECT_EQ(
       run("sweep write_bw --set size=4096 --set qps=4 --set count=100 --set rd_tags=8..256*2"), 0)

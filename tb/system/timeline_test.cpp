@@ -305,6 +305,9 @@ TEST(Timeline, ChangesNothingAndKeepsToItsWindow) {
   EXPECT_LT(part.json["timeline"]["events"], all.json["timeline"]["events"]);
 }
 
+/// Room for 5 events; 4 slices and the two ends of an arrow fill it. The slices at 100 and 200 are
+/// lost, so the timeline ends at 100. Then a cut at 30 leaves the slices at 0, 10 and 20, and only
+/// one end of the arrow, which is therefore not drawn.
 TEST(Timeline, EndsWhereItsMemoryEnds) {
   TraceEvents trace(0, UINT64_MAX, 5);
   const auto track = trace.track(kClient, TraceEvents::kHost, "thread");
@@ -326,8 +329,8 @@ TEST(Timeline, SlicesOfATrackBeginWhereTheOneBeforeEnds) {
   TraceEvents trace(0, UINT64_MAX, 100);
   const auto track = trace.track(kServer, TraceEvents::kPcie, "PCIe up");
   trace.slice(track, "a", 0, 10);
-  trace.slice(track, "b", 9, 20);
-  trace.slice(track, "c", 5, 8);
+  trace.slice(track, "b", 9, 20);  // moved to begin at 10
+  trace.slice(track, "c", 5, 8);   // moved to 20, with no length
   const Read r = read(Json::parse(trace.json()));
   expect_sound(r);
   EXPECT_EQ(r.tracks.at({2, 1}).size(), 3u);

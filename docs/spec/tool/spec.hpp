@@ -1,11 +1,11 @@
-// What docs/spec/*.yaml say, once read: the data that specgen's printers print from. No behaviour
-// here.
+// The contents of docs/spec/*.yaml as structs: read_spec() fills them, check_spec() completes them,
+// and specgen's printers print from them.
 //
-//   Spec spec = read_spec("docs/spec");       read.cpp: YAML to these structs; no unknown keys
+//   Spec spec = read_spec("docs/spec");       read.cpp: YAML to these structs; refuses unknown keys
 //   check_spec(spec);                         check.cpp: names, widths, positions, references
 //   std::string sv = print_iwarp_pkg(spec);   print_*.cpp
 //
-// Anything wrong is a SpecError that names file, line and reason.
+// An error in a YAML file is a SpecError that names file, line and reason.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace specgen {
 
-struct Place {  // where in the YAML something was said
+struct Place {  // of a definition in the YAML
   std::string file;
   int line = 0;
 };
@@ -34,13 +34,14 @@ struct Item {  // of an enum, or a name in a list (units, outside)
   Place at;
 };
 
-struct Entity {  // what everything that is described has
+struct Entity {  // the members that all kinds of definitions have
   std::string name;
-  std::string ref;
+  std::string ref;  // its source, such as "RFC 5040 section 4.8"
   std::string doc;
   Place at;
-  std::string unit;  // the file it was read from, without .yaml: decides into which header and page
-                     // it is printed
+  // Not a unit of the chip: the name of its file without .yaml (spec_units()). It selects the
+  // header and the page into which the definition is printed.
+  std::string unit;
 };
 
 struct Enum : Entity {
@@ -120,13 +121,14 @@ struct WireEnd {
 struct Wire {  // of the top, not a stream
   Field signal;
   std::string ref;
-  WireEnd from;  // as read also the units "each" and "all": check_top makes one wire a unit of it
+  // The YAML may name "each" or "all" as unit: check_top() replaces the wire by one for each unit.
+  WireEnd from;
   std::vector<WireEnd> to;
   std::vector<std::string> all_of;  // instead of from: the AND of these wires
 };
 
 struct Top : Entity {                // rtl/gen/rnic.sv
-  std::vector<Item> outside, units;  // who stands beyond its ports; what it instantiates
+  std::vector<Item> outside, units;  // the parties at its ports; the units that it instantiates
   std::vector<Wire> wires;
   [[nodiscard]] bool is_outside(const std::string& who) const { return among(outside, who); }
   [[nodiscard]] bool is_unit(const std::string& who) const { return among(units, who); }
@@ -141,13 +143,14 @@ struct Top : Entity {                // rtl/gen/rnic.sv
 
 struct Spec {
   std::deque<Enum> enums;      // deque: fields point to them
-  std::deque<Struct> structs;  // after check_spec: what is used stands before its user
+  std::deque<Struct> structs;  // in the order of the YAML; deque: fields point to them
   std::vector<Register> registers;
   std::vector<Cause> causes;
   std::vector<Size> sizes;
   std::vector<Constant> constants;
-  Top top;                              // without units: not described
-  std::vector<const Struct*> in_order;  // filled in by check_spec
+  Top top;  // without units: the YAML has no top
+  // Filled in by check_spec: the structs, each after those that it contains.
+  std::vector<const Struct*> in_order;
 };
 
 inline const std::vector<std::string>& spec_units() {

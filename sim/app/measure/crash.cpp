@@ -85,7 +85,8 @@ bool loses(const Outcome& o) {
   return o.json.contains("crash") && o.json["crash"]["points_with_loss"].get<uint64_t>() != 0;
 }
 
-/// Describes the first instant with a loss.
+/// Describes the first instant with a loss. told: records that were acknowledged to the client;
+/// there: those that the recovery finds; whole: whole records in the log, found or not.
 std::string describe(const nlohmann::ordered_json& first) {
   const auto log = first["log"].get<std::string>();
   const auto told = first["acknowledged"].get<uint64_t>(),
@@ -128,7 +129,7 @@ void shrink(Case& one) {
 
 int crash_command(Options& o) {
   if (o.words.size() != 1 || o.words[0] != kProgram)
-    throw Usage(fmt::format("crash: say the program; {} is the one with a recovery", kProgram));
+    throw Usage(fmt::format("crash: name the program; {} is the one with a recovery", kProgram));
   o.request.program = kProgram;
   std::vector<std::string_view> used = settings_of(program_of(kProgram));
   used.insert(used.end(), kOwnSettings.begin(), kOwnSettings.end());
@@ -136,8 +137,10 @@ int crash_command(Options& o) {
   for (const Side side : {kClient, kServer}) {
     const sim::HostConfig host = o.request.config.platform(side).host;
     if (host.power_fail_ns != 0)
-      throw Usage("power_fail_ns: crash looks at all instants; run cuts the power at one");
-    if (!host.pmem_image.empty()) throw Usage("pmem_image: crash keeps its images to itself");
+      throw Usage(
+          "power_fail_ns: leave it out; crash tries all instants; run cuts the power at one");
+    if (!host.pmem_image.empty())
+      throw Usage("pmem_image: leave it out; crash keeps its images to itself");
   }
   std::vector<Case> cases = cases_of(o, plan_of(o.request.config));
   for (const Case& c : cases) check(c.request);
@@ -193,6 +196,7 @@ int crash_command(Options& o) {
             "fails at {:.3f} ns: {}; {} appends of a QP show it\n"
             "reproduce: {}\n",
             c.method, c.domain, asked.seed, text("lost"), text("acknowledged"),
+            // Acknowledged only after the power has failed: the response was on the wire.
             j.contains("lost_after")
                 ? fmt::format(", {} more by responses that arrive after the failure",
                               text("lost_after"))

@@ -25,14 +25,15 @@
 
 namespace rnic::app {
 
-/// The kind of a value's source, in the order of the layers. `source` is its name, which may be the
-/// name of a file.
+/// The kind of a value's source, in the order of the layers: a later one replaces an earlier one.
+/// kCommand: a command sets it for its own runs (crash, regress's plan). `source` is its name,
+/// which may be the name of a file.
 enum class Origin : uint8_t { kDefault, kPreset, kFile, kSet, kCommand };
 
 struct Setting {
   std::string name, value, default_value, unit, doc, source = "default";
   Origin origin = Origin::kDefault;
-  bool is_own() const { return origin > Origin::kPreset; }  // set by the user
+  bool is_own() const { return origin > Origin::kPreset; }  // by a file, --set or the command
   std::string group;  // platform, program, model, device, regress, search, crash
 };
 /// True if client.NAME and server.NAME exist. False for shared settings: clock_mhz and those of a
@@ -65,6 +66,8 @@ class Config {
   bool is_small(Side side) const;
   /// The first table that is smaller than in the build minimum; else null.
   const spec::SizeRow* below_minimum(Side side) const;
+  // Of RTL. How often the build stall holds each stream back; the registers' state before reset, 0:
+  // zeros, else random from this seed.
   uint32_t stall_percent(Side side) const;
   uint64_t reset_seed(Side side) const;
   /// The changed settings that only models support: they are fixed in the RTL.
