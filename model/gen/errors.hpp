@@ -48,8 +48,8 @@ constexpr std::string_view to_string(WcStatus v) {
   return "unknown";
 }
 
-/// Answer to an admin command. Anything but ok and in_progress has changed no object; of a
-/// create_mr, another one that was in progress may begin anew.
+/// Answer to an admin command. A command that fails (neither ok nor in_progress) has changed no
+/// object. A failed create_mr may make another create_mr, in progress, begin anew.
 /// architecture 4 (Admin)
 enum class AdminStatus : uint8_t {
   kOk = 0x0,  // Done.
@@ -212,7 +212,7 @@ inline constexpr std::array<CauseRow, 28> kCauses = {{
      "RFC 5041 section 8.2"},
     {Cause::kDdpUntaggedNoBuffer, "ddp_untagged_no_buffer", 1, 2, 0x02, true, false,
      "Untagged: no receive buffer, or IRD exceeded.",
-     "ddp", "Terminate 1/2/02", "IBV_EVENT_QP_FATAL",
+     "ddp, rdmap", "Terminate 1/2/02", "IBV_EVENT_QP_FATAL",
      "RFC 5041 section 8.2 (A-18)"},
     {Cause::kDdpUntaggedMsn, "ddp_untagged_msn", 1, 2, 0x03, true, false,
      "Untagged: MSN is not the next.",
@@ -264,7 +264,7 @@ inline constexpr std::array<CauseRow, 28> kCauses = {{
      "RFC 5040 section 4.8"},
     {Cause::kRdmapLength, "rdmap_length", 0, 2, 0x07, true, false,
      "A message of fixed size has another length; a Read source or the word of an atomic cannot be read; the target of an atomic or Atomic Write is not aligned.",
-     "rdmap", "Terminate 0/2/07", "IBV_EVENT_QP_FATAL",
+     "rdmap, host_if, atomic", "Terminate 0/2/07", "IBV_EVENT_QP_FATAL",
      "RFC 5040 section 4.8 (A-09)"},
     {Cause::kFlushFailed, "flush_failed", 0, 2, 0x0a, true, false,
      "Flush: the read-back of its range failed.",

@@ -44,8 +44,8 @@ package iwarp_pkg;
     WcFatalErr = 8'h13
   } wc_status_e;
 
-  // Answer to an admin command. Anything but ok and in_progress has changed no object; of a
-  // create_mr, another one that was in progress may begin anew.
+  // Answer to an admin command. A command that fails (neither ok nor in_progress) has changed no
+  // object. A failed create_mr may make another create_mr, in progress, begin anew.
   //   architecture 4 (Admin)
   localparam int unsigned AdminStatusWidth = 8;
   typedef enum logic [7:0] {

@@ -212,9 +212,9 @@ std::string page(const fs::path& spec, const fs::path& root) {
   std::string out =
       "<!-- Printed by conformance from docs/spec/requirements.csv and testplan.yaml; do not edit. "
       "-->\n# Conformance\n\n"
-      "Each MUST and SHOULD of `docs/spec/requirements.csv` and the tests that show it. *later*: "
-      "what it is about is not there yet. *no test*: it does not\n"
-      "apply, or holds by construction. *open*: it applies, and no test shows it.\n\n"
+      "Each MUST and SHOULD of `docs/spec/requirements.csv` and the tests that show it. *later*:\n"
+      "its subject is not built yet. *no test*: the requirement does not apply to the device, or\n"
+      "holds by construction. *open*: it applies, and no test shows it.\n\n"
       "| document | MUST and SHOULD | with tests | no test | later | open "
       "|\n|---|---|---|---|---|---|\n";
   for (const auto& d : documents) {
