@@ -91,8 +91,8 @@ class Ddp {
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
     /// Whether all placements that the segment waits for are done. RFC 5040 section 5.5, rule 12.
     bool may_leave(const Segment& s) const { return !s.waits || ddp_.rx.placed_ >= s.watermark; }
-    /// For benches: sets the MSN of the next message, to reach values that traffic would reach in
-    /// hours.
+    /// For benches: sets the MSN of the next message, to reach values that take too many messages
+    /// to simulate.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
     /// Reports tx_fault to the scheduler: it drops the waiting messages of this QP.
     void fault(uint16_t qpn);

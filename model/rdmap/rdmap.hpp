@@ -83,8 +83,8 @@ class Rdmap final : public SegmentJudge {
             .result = done.result};
   }
   std::string waiting_for() const;
-  /// For benches: sets the count of placements accepted since reset, to reach values that traffic
-  /// would reach in hours.
+  /// For benches: sets the count of placements accepted since reset, to reach values that take too
+  /// many segments to simulate.
   void set_placed(uint64_t count) { placed_ = count; }
 
  private:

@@ -21,7 +21,8 @@
 namespace rnic::sim {
 
 /// The client (purpose) of a DMA transfer, only for checkers, traces and counters. No simulated
-/// behaviour may depend on it. device_rtl.cpp relies on the order.
+/// behaviour may depend on it. The first eight keep their order: device_rtl.cpp casts the numbers
+/// of the RTL's commits to them, 0 to 3 of reads and 4 to 7 of writes (docs/spec/commits.yaml).
 enum class Client : uint8_t {
   kSqFetch,
   kRqFetch,

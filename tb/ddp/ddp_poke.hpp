@@ -1,6 +1,6 @@
-// Sets ddp's counters to values that traffic reaches only after hours. The QP must have nothing in
-// flight. In the RTL this depends on the layout of two tables (state_t of rtl/ddp/ddp_rx_header.sv,
-// ddp_tx_sched.sv); pokes.vlt makes them public.
+// Sets ddp's counters to values that take too many messages to simulate (near 2^31 and above). The
+// QP must have nothing in flight. In the RTL this depends on the layout of two tables (state_t of
+// rtl/ddp/ddp_rx_header.sv, ddp_tx_sched.sv); pokes.vlt makes them public.
 #pragma once
 
 #include "VDdpMin___024root.h"
