@@ -53,6 +53,10 @@ std::string send(unsigned msn, const std::string& payload = kText) {
 std::string send_inv(unsigned msn, const std::string& stag) {
   return fmt::format("4144 {} 00000000 {:08x} 00000000 {}", stag, msn, kText);
 }
+std::string immediate(unsigned msn, const std::string& opcode = "48",
+                      const std::string& payload = "0102030405060708") {
+  return fmt::format("41{} 00000000 00000000 {:08x} 00000000 {}", opcode, msn, payload);
+}
 /// A Terminate; `headers` are those that it repeats.
 std::string terminate(const std::string& ctrl, const std::string& headers) {
   return fmt::format("4147 00000000 00000002 00000001 00000000 {} {}", ctrl, headers);
@@ -243,6 +247,47 @@ TEST_P(ReplayMemory, AWriteAfterItsInvalidationMayBeRefused) {
   s.key("memory", only_one(with(kRegion, {{"rights", {"remote_write", "remote_invalidate"}},
                                           {"connection", 0}})));
   s.key("expect", cause(1, 1, 0));
+  expect_good(s.play(GetParam()));
+}
+
+/// Immediate Data reports the length of the Write before it, with or without a Solicited Event; it
+/// needs a receive, but no buffer.
+TEST_P(ReplayMemory, ImmediateDataIsInTheCompletion) {
+  Script s;
+  s.peer(kWrite + kText).peer(immediate(1)).peer(immediate(2)).peer(kWrite + kText);
+  s.peer(send(3)).peer(immediate(4, "49")).peer(kWrite + "65656565").peer(immediate(5, "49"));
+  s.key("memory", only_one(kRegion)).key("expect", only("nothing"));
+  const auto has = [](const Outcome& out, const std::string& what) {
+    EXPECT_NE(out.json["connections"][0]["written"].dump().find(what), std::string::npos) << what;
+  };
+  const Outcome out = s.play(GetParam());
+  expect_good(out);
+  has(out, "receive 0 immediate=0x0102030405060708 length=4");
+  has(out, "receive 1 immediate=0x0102030405060708 length=0");
+  has(out, "receive 3 immediate=0x0102030405060708 length=0");
+  has(out, "receive 4 immediate=0x0102030405060708 length=4");
+  const Json none = {{"length", 0}}, four = {{"length", 4}};
+  s.key("receives", {none, none, four, none, none});
+  expect_good(s.play(GetParam()));
+  s.key("receives", {none, none, four, none}).key("expect", cause(1, 2, 2));
+  expect_good(s.play(GetParam()));
+}
+
+/// Our device posts a Write with Immediate, and Immediate Data alone.
+TEST_P(ReplayMemory, ImmediateDataIsPosted) {
+  Script s;
+  s.peer(kWrite + kText).peer(immediate(1, "49")).peer(immediate(2)).peer(send(3));
+  s.peer(kWrite + kText).peer(send(4)).peer(immediate(5, "49")).peer(kWrite + "65656565");
+  s.peer(immediate(6)).key("expect", only("close"));
+  const Outcome out = s.play(GetParam(), "peer");
+  expect_good(out);
+  EXPECT_EQ(out.json["answered"], 10);
+}
+
+/// RFC 7306 section 6.
+TEST_P(ReplayMemory, ImmediateDataOfAnotherLengthDrawsTerminate) {
+  Script s;
+  s.peer(immediate(1)).peer(immediate(2, "48", "01020304")).key("expect", cause(0, 2, 7));
   expect_good(s.play(GetParam()));
 }
 
@@ -512,6 +557,30 @@ TEST(ReplayKeys, AnImpossibleExpectationIsRefused) {
   EXPECT_EQ(told_of("expct", "[]"),
             "line 2: unknown key \"expct\", did you mean expect?; there are units, initiator, "
             "ended, memory, receives, expect, name, note, capture");
+}
+
+/// The driver has no work request for these messages of our device.
+TEST(ReplayKeys, AMessageThatCannotBePostedIsRefused) {
+  const auto of = [](const std::string& ulpdu) {
+    Script s;
+    s.peer(send(1)).ours(ulpdu);
+    return told(s.json.dump(1));
+  };
+  const std::string rest = "; leave it out, or let our device be peer (--side)";
+  EXPECT_EQ(of(immediate(1)), "nothing");
+  EXPECT_EQ(
+      of(immediate(1, "49", "01020304")),
+      "line 26: unit 3: this immediate_se of ours cannot be posted: it has 4 bytes, not 8" + rest);
+  EXPECT_EQ(
+      of("4141 00000000 00000001 00000001 00000000 5a331400"),
+      "line 26: unit 3: this read_request of ours cannot be posted: it has 4 bytes, not 28" + rest);
+  EXPECT_EQ(of("414c 00000000 00000001 00000001 00000000 5a331400"),
+            "line 26: unit 3: this flush_request of ours cannot be posted: it has 4 bytes, not 20" +
+                rest);
+  EXPECT_EQ(of("414a 00000000 00000001 00000001 00000000 5a331400"),
+            "line 26: unit 3: this atomic_request of ours cannot be posted: the driver has no work "
+            "request for it" +
+                rest);
 }
 
 /// Our device cannot send a Read Request that names a sink it does not have.

@@ -14,6 +14,7 @@
 #include "base/bytes.hpp"
 #include "replay/load.hpp"
 #include "replay/make_plan.hpp"
+#include "replay/player.hpp"
 #include "run/run_child.hpp"
 #include "support/folder.hpp"
 
@@ -470,6 +471,77 @@ TEST(Replay, FindsChangedFlushResponse) {
   EXPECT_EQ(out.status, kMismatch);
   EXPECT_NE(out.failure.find("the MSN is 0x1, the listing has 0x2"), std::string::npos)
       << out.failure;
+}
+
+// --- Immediate Data: captures of our own programs
+
+size_t immediates_of(const Listing& l) {
+  return static_cast<size_t>(std::ranges::count_if(l.units, [](const Unit& u) {
+    const auto s = parse_fpdu(u.bytes);
+    return !u.is_mpa && s && is_immediate(s->opcode);
+  }));
+}
+
+/// Write with Immediate, and Immediate Data alone. The whole capture plays into models; RTL gets its
+/// first units.
+TEST_P(ReplayOnBoth, ImmediateDataOfACapturePlaysIntoEitherSide) {
+  constexpr std::ptrdiff_t kFirstUnits = 42;
+  const tb::Folder folder;
+  for (const char* program : {"write_imm_bw", "send_imm_lat"}) {
+    const Listing l = capture_of(program, {{"count", "5"}, {"warmup", "1"}}, folder);
+    EXPECT_GE(immediates_of(l), 6u);
+    auto j = json_of(l);
+    auto& units = j["units"];
+    if (std::string(GetParam()) != "model" && units.size() > kFirstUnits) {
+      units.erase(units.begin() + kFirstUnits, units.end());
+      j.erase("ended");
+    }
+    for (const char* side : {"initiator", "responder"}) {
+      SCOPED_TRACE(fmt::format("{} as {}", program, side));
+      const Outcome out = play(j, side, GetParam());
+      EXPECT_EQ(out.status, kGood) << out.failure;
+      EXPECT_EQ(out.json["differences"].size(), 0u);
+    }
+  }
+}
+
+TEST(Replay, FindsChangedImmediateData) {
+  const tb::Folder folder;
+  const Listing l = capture_of("write_imm_bw", {{"count", "5"}, {"warmup", "1"}}, folder);
+  // As sent: one byte of the message differs.
+  const auto u = std::ranges::find_if(l.units, [](const Unit& x) {
+    const auto s = parse_fpdu(x.bytes);
+    return !x.is_mpa && s && is_immediate(s->opcode);
+  });
+  ASSERT_NE(u, l.units.end());
+  Message listed, sent;
+  ASSERT_TRUE(listed.add(u->bytes));
+  Bytes changed = u->bytes;
+  changed[2 + spec::kUntaggedHeaderBytes + 3] ^= 0x10;
+  ASSERT_TRUE(sent.add(with_good_crc(changed)));
+  ASSERT_EQ(differences(listed, sent).size(), 1u);
+  EXPECT_TRUE(differences(listed, sent)[0].starts_with("payload byte 3 is "));
+  // As received: the completion differs from the plan's.
+  const Plan plan = make_plan(l, Endpoint::kResponder, 0);
+  ASSERT_TRUE(plan.receives[0].immediate);
+  EXPECT_EQ(plan.receives[0].immediate, immediate_of(listed));
+  EXPECT_EQ(plan.receives[0].length, 64u);
+  verbs::Wc wc;
+  wc.opcode = verbs::IBV_WC_RECV_RDMA_WITH_IMM;
+  wc.wc_flags = verbs::IBV_WC_WITH_IMM;
+  wc.byte_len = 64;
+  wc.imm = *plan.receives[0].immediate;
+  EXPECT_TRUE(immediate_differences(plan.receives[0], wc).empty());
+  verbs::Wc other = wc;
+  other.imm ^= 0x1000;
+  EXPECT_EQ(immediate_differences(plan.receives[0], other).size(), 1u);
+  other = wc;
+  other.byte_len = 0;
+  EXPECT_EQ(immediate_differences(plan.receives[0], other).size(), 1u);
+  other = wc;
+  other.opcode = verbs::IBV_WC_RECV;
+  other.wc_flags = 0;
+  EXPECT_EQ(immediate_differences(plan.receives[0], other).size(), 1u);
 }
 
 TEST(Capture, WithAtomicsIsRefused) {

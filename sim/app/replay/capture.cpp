@@ -69,6 +69,7 @@ struct Conn {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {
+    listing_.path = path;
     listing_.name = std::filesystem::path(path).stem().string();
     listing_.connections = 0;
   }

@@ -16,6 +16,7 @@ namespace rnic::app {
 constexpr uint64_t kLargestRegion = uint64_t{16} << 20;  // bytes
 
 struct Unit {
+  size_t line = 0;  // in the listing; 0: of a pcap
   uint32_t n = 0;
   uint32_t connection = 0;
   bool from_initiator = false;
@@ -52,7 +53,7 @@ struct Ending {
 };
 
 struct Listing {
-  std::string name, note;
+  std::string path, name, note;
   std::array<std::string, 2> names{"initiator", "responder"};  // their names in the listing
   std::optional<bool> initiator_closes;
   std::vector<Unit> units;

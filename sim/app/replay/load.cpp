@@ -115,6 +115,7 @@ class Entry {
   Unit unit(const std::string& initiator) const {
     if (!json_.contains("n")) throw wrong("the unit has no \"n\"");
     Unit u;
+    u.line = line_;
     u.n = number("n", UINT32_MAX);
     if (json_.contains("connection")) u.connection = number("connection", kMostConnections - 1);
     u.from_initiator = text("from") == initiator;
@@ -182,6 +183,7 @@ Listing load_listing(const std::string& path) {
   };
   for (const auto& [key, what] : unknown_keys(j, kKeys, kOptionalKeys, wrong))
     warn(file.key_lines.at(key), key, what + "; it is not looked at");
+  l.path = path;
   l.name = said("name", path);
   l.note = said("note", "");
   std::vector<Entry> entries;

@@ -70,9 +70,49 @@ void refuse_words(const Listing& l, const Plan& p) {
     const auto opcode = static_cast<RdmapOpcode>(s.message.head.rdmap & kOpcode);
     if (opcode == RdmapOpcode::kAtomicRequest || opcode == RdmapOpcode::kAtomicResponse ||
         opcode == RdmapOpcode::kAtomicWriteRequest || opcode == RdmapOpcode::kAtomicWriteResponse)
-      throw Usage(fmt::format(
-          "replay: {}: unit {} is an {}: only Sends, Writes, Reads and Flushes are replayed",
-          l.name, s.unit, to_string(opcode)));
+      throw Usage(
+          fmt::format("{} is an {}: only Sends, Writes, Immediate Data, Reads and Flushes "
+                      "are replayed; leave it out",
+                      place_of(l, s), to_string(opcode)));
+  }
+}
+
+/// The reason why the driver has no work request for a message of ours; empty if it has one.
+std::string why_not_posted(const Message& m) {
+  switch (m.head.opcode) {
+    case RdmapOpcode::kRdmaWrite:
+    case RdmapOpcode::kSend:
+    case RdmapOpcode::kSendInv:
+    case RdmapOpcode::kSendSe:
+    case RdmapOpcode::kSendSeInv:
+      return {};
+    case RdmapOpcode::kReadRequest:
+      return read_request_of(m) ? "" : fmt::format("it has {} bytes, not 28", m.payload.size());
+    case RdmapOpcode::kFlushRequest: {
+      const auto f = flush_request_of(m);
+      if (!f)
+        return fmt::format("it has {} bytes, not {}", m.payload.size(), spec::FlushRequest::kBytes);
+      const bool is_known = (f->flags & ~(spec::kFlushPersistent | spec::kFlushVisible)) == 0;
+      return is_known ? "" : fmt::format("its flags are {:#x}", f->flags);
+    }
+    case RdmapOpcode::kImmediate:
+    case RdmapOpcode::kImmediateSe:
+      return immediate_of(m) ? "" : fmt::format("it has {} bytes, not 8", m.payload.size());
+    default:
+      return "the driver has no work request for it";
+  }
+}
+
+/// Throws Usage for a message of ours that the driver cannot post.
+void refuse_unposted(const Listing& l, const Plan& p) {
+  for (const Step& s : p.steps) {
+    if (!s.ours || !s.is_request()) continue;
+    const std::string why = why_not_posted(s.message);
+    if (why.empty()) continue;
+    throw Usage(
+        fmt::format("{}: this {} of ours cannot be posted: {}; leave it out, or let our "
+                    "device be {} (--side)",
+                    place_of(l, s), to_string(s.message.head.opcode), why, p.peer_name));
   }
 }
 
@@ -99,7 +139,9 @@ void open_end(Plan& p) {
 void post_receives(const Listing& l, Plan& p, const std::map<uint32_t, size_t>& steps_upto) {
   constexpr size_t kStartUp = 2;  // steps: Request and Reply
   if (!l.receives) {
-    for (const Bytes& b : p.receives) p.posts.push_back({b.size(), 0});
+    // Immediate Data needs no buffer. Its receive has one, which must stay unchanged.
+    for (const Arrival& a : p.receives)
+      p.posts.push_back({a.immediate ? sizeof *a.immediate : a.payload.size(), 0});
     return;
   }
   for (const ListedReceive& r : *l.receives) {
@@ -109,6 +151,28 @@ void post_receives(const Listing& l, Plan& p, const std::map<uint32_t, size_t>& 
     p.posts.push_back({r.length, step});
   }
   std::ranges::stable_sort(p.posts, {}, &Receive::step);
+}
+
+/// The receives that the peer's messages take. Immediate Data completes with the length of the
+/// peer's last Write since its last Send or Immediate Data, or 0 (verbs::Wc::byte_len).
+void find_arrivals(Plan& p) {
+  uint64_t written = 0;
+  for (const Step& s : p.steps) {
+    if (s.is_mpa || s.is_raw || s.ours) continue;
+    const Message& m = s.message;
+    if (m.head.opcode == RdmapOpcode::kRdmaWrite) written = m.payload.size();
+    if (!is_send(m)) continue;
+    Arrival& a = p.receives.emplace_back();
+    if (is_immediate(m.head.opcode)) {
+      a.immediate = immediate_of(m).value_or(0);
+      a.length = written;
+    } else {
+      a.payload = m.payload;
+      a.length = m.payload.size();
+      a.gone = carries_stag(m.head.opcode) ? m.head.word : 0;
+    }
+    written = 0;
+  }
 }
 }  // namespace
 
@@ -138,6 +202,7 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
     if (!goes_on) {
       Step s;
       s.unit = u.n;
+      s.line = u.line;
       s.ours = ours;
       s.is_mpa = u.is_mpa;
       s.is_raw = u.is_raw;
@@ -166,12 +231,9 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
   }
   refuse_words(l, p);
   open_end(p);
+  refuse_unposted(l, p);
   if (!l.expect.empty()) p.expect = l.expect.at(connection);
-  for (const Step& s : p.steps) {
-    if (s.is_mpa || s.is_raw || s.ours || !is_send(s.message)) continue;
-    p.receives.push_back(s.message.payload);
-    p.gone.push_back(carries_stag(s.message.head.opcode) ? s.message.head.word : 0);
-  }
+  find_arrivals(p);
   post_receives(l, p, steps_upto);
   plan_memory(l, p);
   return p;

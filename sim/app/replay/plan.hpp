@@ -22,6 +22,7 @@ struct Poke {
 
 struct Step {
   uint32_t unit = 0;  // its first one in the listing
+  size_t line = 0;    // of that unit; 0: of a pcap
   bool ours = false, is_mpa = false;
   Bytes mpa;
   Message message;
@@ -50,6 +51,14 @@ struct Region {
   std::vector<Write> writes;  // in order
 };
 
+/// A message of the peer that takes a receive: a Send or Immediate Data.
+struct Arrival {
+  Bytes payload;        // placed in the receive's buffer; Immediate Data places none
+  uint64_t length = 0;  // that the completion reports
+  uint32_t gone = 0;    // the STag that a Send invalidates, or 0
+  std::optional<uint64_t> immediate{};
+};
+
 /// A receive that our side posts.
 struct Receive {
   uint64_t length = 0;
@@ -76,8 +85,7 @@ struct Plan {
   std::vector<Region> regions;
   std::vector<uint32_t> unlisted;  // STags that the peer uses and that are of no region
   std::vector<Receive> posts;      // in order
-  std::vector<Bytes> receives;     // the payload of each received Send
-  std::vector<uint32_t> gone;      // of each: the STag that it invalidates, or 0
+  std::vector<Arrival> receives;   // in order
   // Of `receives`: those that complete. The listing may end within the last one; our device may
   // refuse one.
   size_t whole_receives = 0;
@@ -88,6 +96,12 @@ struct Plan {
   size_t answers_beyond = 0;
   std::vector<std::string> left_out;  // units that are not played, with the reason
   bool is_open_ended() const;         ///< it ends with a missing response or an incomplete message
+  /// True if one work request makes the messages of this step and of the next one: a Write of ours,
+  /// and Immediate Data right after it.
+  bool is_write_with_immediate(size_t step) const;
 };
+
+/// Place of a step's first unit, for a message: "replay: FILE: line 7: unit 3".
+std::string place_of(const Listing& listing, const Step& step);
 
 }  // namespace rnic::app

@@ -170,10 +170,10 @@ void refuse_sinks(const Listing& l, Plan& p) {
     if (!read || read->length == 0) continue;
     const Region* r = find(p, read->sink_stag);
     if (r == nullptr || !is_ours(*r) || !is_within(*r, read->sink_to, read->length))
-      throw Usage(fmt::format(
-          "replay: {}: unit {}: our Read Request stores {} bytes at {:#x} of STag {:#010x}; no "
-          "region of memory lets our QP do so",
-          l.name, s.unit, read->length, read->sink_to, read->sink_stag));
+      throw Usage(
+          fmt::format("{}: our Read Request stores {} bytes at {:#x} of STag {:#010x}; no region "
+                      "of memory lets our QP do so",
+                      place_of(l, s), read->length, read->sink_to, read->sink_stag));
   }
 }
 
@@ -252,8 +252,12 @@ class Walk {
 
   bool receive(const Message& m, size_t step) {
     const size_t k = sends_++;
-    if (k >= p_.posts.size() || p_.posts[k].step > step || p_.posts[k].length < m.payload.size())
+    if (k >= p_.posts.size() || p_.posts[k].step > step) return false;
+    if (is_immediate(m.head.opcode)) {
+      if (!immediate_of(m)) return false;
+    } else if (p_.posts[k].length < m.payload.size()) {
       return false;
+    }
     if (carries_stag(m.head.opcode)) {
       const uint32_t stag = m.head.word;
       if (!allowed(stag, verbs::RNIC_ACCESS_REMOTE_INVALIDATE, base_of(stag), 0)) return false;

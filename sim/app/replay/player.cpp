@@ -15,8 +15,6 @@ using namespace verbs;
 using spec::RdmapOpcode;
 
 constexpr uint64_t kReceive = uint64_t{1} << 32;  // set in a receive's wr_id
-constexpr uint8_t kUntouched = 0xee;              // fills the receives before the start
-constexpr uint64_t kMargin = 64;                  // after each receive: must stay unchanged
 // How long nothing may move; how long the device has, after the last unit, to react to it.
 constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
 constexpr Time kLookAgain = 20 * kUs;  // between two looks whether the device has closed
@@ -34,10 +32,12 @@ void got(Result<void> r, const char* what) {
   if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
 }
 
-/// Room for a message in a buffer, with the margin, in multiples of 64 bytes.
-uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
-
 }  // namespace
+
+uint64_t ReplayPlayer::slot_of(uint64_t bytes) {
+  constexpr uint64_t kMargin = 64;  // after each receive: must stay unchanged
+  return (bytes + kMargin + 63) / 64 * 64;
+}
 
 void ReplayPlayer::run(PciDevice& dev, Context& context, uint16_t port) {
   set_up(dev, context);
@@ -57,11 +57,11 @@ void ReplayPlayer::set_up(PciDevice& dev, Context& context) {
     source_at_.push_back(source);
     if (!s.ours || !s.is_request()) continue;
     ++requests;
-    source += slot(s.message.payload.size());
+    source += slot_of(s.message.payload.size());
   }
   for (const Receive& r : plan_.posts) {
     sink_at_.push_back(sink);
-    sink += slot(r.length);
+    sink += slot_of(r.length);
   }
   const auto receives = static_cast<uint32_t>(plan_.posts.size() + 1);
   cq_ = got(context.create_cq(requests + receives), "completion queue");
@@ -248,7 +248,7 @@ void ReplayPlayer::post_due() {
        i < plan_.steps.size() && plan_.steps[i].ours && plan_.steps[i].is_request(); ++i) {
     if (i < posted_) continue;
     post(i);
-    posted_ = i + 1;
+    posted_ = i + (plan_.is_write_with_immediate(i) ? 2 : 1);
   }
 }
 
@@ -264,6 +264,19 @@ void ReplayPlayer::post(size_t i) {
   switch (m.head.opcode) {
     case RdmapOpcode::kRdmaWrite:
       wr.opcode = IBV_WR_RDMA_WRITE;
+      if (plan_.is_write_with_immediate(i)) {
+        const Message& next = plan_.steps[i + 1].message;
+        wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+        wr.imm = immediate_of(next).value();
+        if (next.head.opcode == RdmapOpcode::kImmediateSe) wr.send_flags |= IBV_SEND_SOLICITED;
+      }
+      break;
+    case RdmapOpcode::kImmediate:
+    case RdmapOpcode::kImmediateSe:
+      wr.opcode = RNIC_WR_IMM;
+      wr.imm = immediate_of(m).value();
+      if (m.head.opcode == RdmapOpcode::kImmediateSe) wr.send_flags |= IBV_SEND_SOLICITED;
+      sge.length = 0;
       break;
     case RdmapOpcode::kSendInv:
     case RdmapOpcode::kSendSeInv:
@@ -287,25 +300,20 @@ void ReplayPlayer::post(size_t i) {
       break;
     }
     case RdmapOpcode::kFlushRequest: {
-      const auto f = flush_request_of(m);
-      if (!f || (f->flags & ~(spec::kFlushPersistent | spec::kFlushVisible)) != 0)
-        throw std::runtime_error(fmt::format(
-            "unit {}: this Flush Request cannot be posted: its length or its flags are wrong",
-            plan_.steps[i].unit));
+      const spec::FlushRequest f = flush_request_of(m).value();
       wr.opcode = IBV_WR_FLUSH;
       ++posted_reads_;
-      wr.remote_addr = f->sink_to;
-      wr.rkey = f->sink_stag;
-      wr.flush_length = f->length;
+      wr.remote_addr = f.sink_to;
+      wr.rkey = f.sink_stag;
+      wr.flush_length = f.length;
       wr.flush_type = static_cast<uint8_t>(
-          ((f->flags & spec::kFlushVisible) != 0 ? IBV_FLUSH_GLOBAL : 0u) |
-          ((f->flags & spec::kFlushPersistent) != 0 ? IBV_FLUSH_PERSISTENT : 0u));
+          ((f.flags & spec::kFlushVisible) != 0 ? IBV_FLUSH_GLOBAL : 0u) |
+          ((f.flags & spec::kFlushPersistent) != 0 ? IBV_FLUSH_PERSISTENT : 0u));
       sge.length = 0;
       break;
     }
-    default:
-      throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet",
-                                           plan_.steps[i].unit, to_string(m.head.opcode)));
+    default:  // make_plan() refuses all others
+      throw std::logic_error(fmt::format("unit {}: no work request", plan_.steps[i].unit));
   }
   // A WQE has no SGE for an empty payload; a Read names its sink even if it is empty.
   wr.sg_list = std::span<const Sge>(&sge, sge.length == 0 && wr.opcode != IBV_WR_RDMA_READ ? 0 : 1);
@@ -335,31 +343,7 @@ void ReplayPlayer::poll() {
       if (is_asking(plan_.steps[which].message.head.opcode)) ++reads_done_;
       continue;
     }
-    ++checks_;
-    const bool is_listed = which < plan_.receives.size();
-    const Bytes want = is_listed ? plan_.receives[which] : Bytes();
-    const auto all = sink_.bytes().subspan(sink_at_[which], slot(plan_.posts[which].length));
-    Stored s{fmt::format("receive {} bytes={}", which, wc.byte_len),
-             {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
-                                             std::min<size_t>(wc.byte_len, all.size()))}};
-    const uint32_t gone = is_listed ? plan_.gone[which] : 0;
-    const bool has_gone = (wc.wc_flags & IBV_WC_WITH_INV) != 0;
-    const auto ours = stags_.find(gone);
-    if (has_gone != (gone != 0) ||
-        (has_gone && (ours == stags_.end() || wc.invalidated_rkey != ours->second)))
-      wrong_.push_back(
-          fmt::format("receive {} invalidates {}, the listing {}", which,
-                      has_gone ? fmt::format("{:#010x}", wc.invalidated_rkey) : "nothing",
-                      gone != 0 ? fmt::format("{:#010x}", gone) : "nothing"));
-    if (which != received_)
-      wrong_.push_back(fmt::format("receive {} completed as number {}", which, received_));
-    if (s.bytes != want)
-      wrong_.push_back(fmt::format("receive {} holds {} bytes that are not the listing's {}", which,
-                                   s.bytes.size(), want.size()));
-    const auto rest = all.subspan(s.bytes.size());
-    if (std::any_of(rest.begin(), rest.end(), [](uint8_t b) { return b != kUntouched; }))
-      wrong_.push_back(fmt::format("bytes after receive {} were written", which));
-    stored_.push_back(std::move(s));
+    check_receive(which, wc);
     ++received_;
   }
 }

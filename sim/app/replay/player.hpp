@@ -23,6 +23,9 @@ struct Stored {
   Bytes bytes;
 };
 
+/// Compares the Immediate Data of a successful receive, and the length of the Write before it.
+std::vector<std::string> immediate_differences(const Arrival& listed, const verbs::Wc& wc);
+
 class ReplayPlayer {
  public:
   ReplayPlayer(const Plan& plan, ReplayPeer& peer) : plan_(plan), peer_(peer) {}
@@ -41,6 +44,10 @@ class ReplayPlayer {
   const std::map<uint32_t, uint32_t>& stags() const { return stags_; }
 
  private:
+  static constexpr uint8_t kUntouched = 0xee;  // fills the receives before the start
+  /// Room for a message in a buffer, with a margin, in multiples of 64 bytes.
+  static uint64_t slot_of(uint64_t bytes);
+
   void set_up(PciDevice& dev, verbs::Context& context);
   bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: the replay is over
   std::optional<verbs::ConnRequest> await_request(PciDevice& dev, verbs::Listener& listener);
@@ -59,6 +66,7 @@ class ReplayPlayer {
   void check_end(bool is_closed);
   void post(size_t step);
   void poll();
+  void check_receive(size_t which, const verbs::Wc& wc);
   void check_memory();
   void check_writes(size_t region);
   bool may_end_early(const Region& r) const;

@@ -100,6 +100,8 @@ std::string Message::describe() const {
                      f->length, f->flags);
   } else if (head.opcode == spec::RdmapOpcode::kTerminate && payload.size() >= 4) {
     s += fmt::format(" cause={:x}/{:x}/{:02x}", payload[0] >> 4, payload[0] & 15, payload[1]);
+  } else if (const auto immediate = immediate_of(*this)) {
+    s += fmt::format(" immediate={:#018x}", *immediate);
   } else {
     s += fmt::format(" bytes={}", payload.size());
   }
@@ -177,6 +179,15 @@ std::optional<spec::FlushRequest> flush_request_of(const Message& m) {
 // extensions, and on any other stream their opcodes are an error.
 bool is_asking(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kReadRequest || o == spec::RdmapOpcode::kFlushRequest;
+}
+
+bool is_immediate(spec::RdmapOpcode o) {
+  return o == spec::RdmapOpcode::kImmediate || o == spec::RdmapOpcode::kImmediateSe;
+}
+
+std::optional<uint64_t> immediate_of(const Message& m) {
+  if (!is_immediate(m.head.opcode) || m.payload.size() != sizeof(uint64_t)) return std::nullopt;
+  return base::load_be<uint64_t>(m.payload.data());
 }
 
 bool is_answer(spec::RdmapOpcode o) {

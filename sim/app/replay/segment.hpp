@@ -56,6 +56,10 @@ std::optional<spec::FlushRequest> flush_request_of(const Message& m);
 bool is_asking(spec::RdmapOpcode o);
 /// Send with Invalidate and Send with SE and Invalidate: `word` is the STag.
 bool carries_stag(spec::RdmapOpcode o);
+/// Immediate Data, with or without Solicited Event (RFC 7306 section 6).
+bool is_immediate(spec::RdmapOpcode o);
+/// The 8 bytes of Immediate Data; empty for any other message.
+std::optional<uint64_t> immediate_of(const Message& m);
 /// Read Response and Flush Response: made by the device, not by a work request.
 bool is_answer(spec::RdmapOpcode o);
 
