@@ -559,6 +559,80 @@ TEST(ReplayKeys, AnImpossibleExpectationIsRefused) {
             "ended, memory, receives, expect, name, note, capture");
 }
 
+/// Refused before anything runs, with the place, the limit and the setting. Played with its default
+/// settings, unless `set` has others.
+std::string refused(const Json& listing, const std::vector<std::string>& set = {}) {
+  const tb::Folder folder;
+  ReplayRequest r;
+  r.listing = folder / "large.json";
+  std::ofstream(r.listing) << listing.dump(1);
+  r.side = "ours";
+  for (const std::string& s : set) r.config.set(s, "test");
+  try {
+    const Outcome out = replay_child(r);
+    return out.status == kGood ? "nothing" : out.failure;
+  } catch (const Usage& e) {
+    const std::string text = e.what(), head = "replay: " + r.listing + ": ";
+    return text.starts_with(head) ? text.substr(head.size()) : text;
+  }
+}
+
+TEST(ReplayLimits, MoreRegionsThanTheDeviceHasAreRefused) {
+  Script s;
+  s.peer(send(1));
+  const auto with_regions = [&](unsigned n, uint64_t length, uint64_t last) {
+    Json memory = Json::array();
+    for (unsigned k = 0; k < n; ++k)
+      memory.push_back(with(kRegion, {{"stag", k << 8}, {"length", k + 1 == n ? last : length}}));
+    s.key("memory", memory);
+  };
+  with_regions(62, 64, 64);
+  EXPECT_EQ(refused(s.json, {"num_stags=64"}), "nothing");
+  with_regions(63, 64, 64);
+  EXPECT_EQ(refused(s.json, {"num_stags=64"}),
+            "line 501: memory: 63 regions, at most 62 are possible: the device has num_stags=64, "
+            "and replay takes 2 itself; have fewer, or a model with a larger num_stags");
+  constexpr uint64_t kMiB = 1 << 20;
+  with_regions(17, kMiB, kMiB);
+  EXPECT_EQ(refused(s.json, {"arena_mib=16"}),
+            "line 133: memory: the regions have 17 MiB; the host has arena_mib=16: have fewer or "
+            "smaller regions, or --set arena_mib=33");
+  EXPECT_EQ(refused(s.json, {"arena_mib=33"}), "nothing");
+  EXPECT_EQ(
+      refused(s.json, {"num_pbl=4096"}),
+      "line 125: memory: the regions have 4354 pages; the device has num_pbl=4096: have fewer "
+      "or smaller regions, larger pages (page_kib), or a model with a larger num_pbl");
+  // The driver needs some memory itself.
+  with_regions(16, kMiB, kMiB - 0x3000);
+  const std::string text = refused(s.json, {"arena_mib=16"});
+  EXPECT_TRUE(text.starts_with("connection 0: region: no 1012 KiB in pages of 4096; ")) << text;
+  EXPECT_TRUE(
+      text.ends_with("; have fewer or smaller regions, receives and messages, or set a "
+                     "larger size of the device or of arena_mib=16"))
+      << text;
+}
+
+TEST(ReplayLimits, MoreReceivesThanTheDeviceHasAreRefused) {
+  Script s;
+  s.peer(send(1));
+  const auto with_receives = [&](unsigned n) {
+    Json receives = Json::array();
+    for (unsigned k = 0; k < n; ++k) receives.push_back({{"length", 4}});
+    s.key("receives", receives);
+  };
+  with_receives(32766);
+  EXPECT_EQ(refused(s.json), "nothing");
+  with_receives(32767);
+  EXPECT_EQ(refused(s.json),
+            "line 98303: receives: 32767 receives and 0 requests of ours; a completion queue has "
+            "32768 entries, 2 of them for replay: have fewer, in more connections");
+  s.key("receives", {{{"length", 4}}, {{"length", 16 << 20}}});
+  EXPECT_EQ(refused(s.json, {"arena_mib=16"}),
+            "line 8: receives: regions (0 MiB), receives (16 MiB) and payloads of ours (0 MiB) do "
+            "not fit; the host has arena_mib=16: have fewer or shorter receives, or --set "
+            "arena_mib=33");
+}
+
 /// The driver has no work request for these messages of our device.
 TEST(ReplayKeys, AMessageThatCannotBePostedIsRefused) {
   const auto of = [](const std::string& ulpdu) {

@@ -37,6 +37,7 @@ struct ListedRegion {
 
 /// A receive of our device, of the key `receives`.
 struct ListedReceive {
+  size_t line = 0;  // in the listing
   uint32_t connection = 0, length = 0;
   std::optional<uint32_t> after;  // number of a unit; empty: posted before start-up
 };

@@ -135,6 +135,7 @@ ListedRegion region(const Object& o, uint32_t connections) {
 
 ListedReceive receive(const Object& o, const Listing& l) {
   ListedReceive r;
+  r.line = o.line();
   r.connection = o.optional("connection", l.connections - 1).value_or(0);
   r.length = static_cast<uint32_t>(o.number("length", 0, kLargestRegion));
   const uint32_t after = o.optional("after", UINT32_MAX).value_or(0);

@@ -26,6 +26,11 @@ bool Plan::is_write_with_immediate(size_t step) const {
          is_immediate(immediate.message.head.opcode);
 }
 
+uint64_t slot_of(uint64_t bytes) {
+  constexpr uint64_t kMargin = 64;
+  return (bytes + kMargin + 63) / 64 * 64;
+}
+
 std::string place_of(const Listing& l, const Step& s) {
   const std::string line = s.line != 0 ? fmt::format("line {}: ", s.line) : "";
   return fmt::format("replay: {}: {}unit {}", l.path, line, s.unit);

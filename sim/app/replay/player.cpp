@@ -22,22 +22,22 @@ constexpr Time kLookAgain = 20 * kUs;  // between two looks whether the device h
 // unit; and from the post to the next unit, so that the device has taken the receive.
 constexpr Time kSettle = 20 * kUs;
 
+[[noreturn]] void fail(const base::Error& e, const char* what) {
+  const std::string text = fmt::format("{}: {}", what, e.what);
+  if (e.code == base::Errc::kNoMemory) throw NoRoom(text);
+  throw std::runtime_error(text);
+}
 template <class T>
 T got(Result<T> r, const char* what) {
-  if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
+  if (!r) fail(r.error(), what);
   return std::move(*r);
 }
 template <>
 void got(Result<void> r, const char* what) {
-  if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
+  if (!r) fail(r.error(), what);
 }
 
 }  // namespace
-
-uint64_t ReplayPlayer::slot_of(uint64_t bytes) {
-  constexpr uint64_t kMargin = 64;  // after each receive: must stay unchanged
-  return (bytes + kMargin + 63) / 64 * 64;
-}
 
 void ReplayPlayer::run(PciDevice& dev, Context& context, uint16_t port) {
   set_up(dev, context);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,16 @@ struct Stored {
 /// Compares the Immediate Data of a successful receive, and the length of the Write before it.
 std::vector<std::string> immediate_differences(const Arrival& listed, const verbs::Wc& wc);
 
+/// The device or its host has used up what the listing needs.
+struct NoRoom : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class ReplayPlayer {
  public:
   ReplayPlayer(const Plan& plan, ReplayPeer& peer) : plan_(plan), peer_(peer) {}
 
-  /// Throws std::runtime_error with the driver's message.
+  /// Throws NoRoom, or std::runtime_error, with the driver's message.
   void run(PciDevice& dev, verbs::Context& context, uint16_t port);
 
   /// Records a write of the device to its host; called in order.
@@ -45,8 +51,6 @@ class ReplayPlayer {
 
  private:
   static constexpr uint8_t kUntouched = 0xee;  // fills the receives before the start
-  /// Room for a message in a buffer, with a margin, in multiples of 64 bytes.
-  static uint64_t slot_of(uint64_t bytes);
 
   void set_up(PciDevice& dev, verbs::Context& context);
   bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: the replay is over

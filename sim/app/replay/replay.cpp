@@ -11,6 +11,7 @@
 #include "output/files.hpp"
 #include "output/report.hpp"
 #include "platform/simulation.hpp"
+#include "replay/limits.hpp"
 #include "replay/load.hpp"
 #include "replay/make_plan.hpp"
 #include "replay/player.hpp"
@@ -135,8 +136,13 @@ Outcome replay(const ReplayRequest& r) {
   const Endpoint side = side_of(listing, r.side);
   const Side seat = seat_of(side);
   check_wave(r.wave, {r.kind[seat], r.kind[seat]});
+  const Room room{r.config.sizes(seat), r.config.platform(seat).host};
+  refuse_large_memory(listing, room);
   std::vector<Plan> plans;
-  for (uint32_t c = 0; c < listing.connections; ++c) plans.push_back(make_plan(listing, side, c));
+  for (uint32_t c = 0; c < listing.connections; ++c) {
+    plans.push_back(make_plan(listing, side, c));
+    refuse_large_plan(listing, plans.back(), room);
+  }
 
   sim::SimulationConfig sc;
   sc.platform = r.config.platform();
@@ -152,6 +158,7 @@ Outcome replay(const ReplayRequest& r) {
   Watch watch;
   simulation.observe(0, watch);
   std::vector<Played> played;
+  std::optional<std::string> too_large;
   verbs::ManagerSettings settings;
   settings.seed = r.seed;
   simulation.start(0, "replay", [&](PciDevice& dev) {
@@ -165,6 +172,9 @@ Outcome replay(const ReplayRequest& r) {
       std::optional<std::string> broken;
       try {
         player.run(dev, *context, static_cast<uint16_t>(kPort + plan.connection));
+      } catch (const NoRoom& e) {
+        too_large = fmt::format("connection {}: {}", plan.connection, e.what());
+        return;
       } catch (const std::runtime_error& e) {
         broken = e.what();
       }
@@ -174,6 +184,11 @@ Outcome replay(const ReplayRequest& r) {
     }
   });
   const sim::RunResult result = simulation.run();
+  if (too_large)
+    throw Usage(
+        fmt::format("replay: {}: {}; have fewer or smaller regions, receives and messages, "
+                    "or set a larger size of the device or of arena_mib={}",
+                    listing.path, *too_large, room.host.arena_mib));
   if (result.ok()) (void)rest_in_tandem(simulation, 1);  // failure() reports items left over
 
   Outcome out;
