@@ -131,7 +131,8 @@ TEST_P(ReplayMemory, AWriteWithAKeyOfAnotherDomainDrawsTerminate) {
   s.key("memory", only_one(with(kRegion, {{"domain", 1}}))).key("expect", cause(1, 1, 2));
   expect_good(s.play(GetParam()));
   s.key("memory", only_one(kRegion));
-  expect_mismatch(s.play(GetParam()), "expects Terminate 1/1/02 of our device; it was nothing");
+  expect_mismatch(s.play(GetParam()),
+                  "expects Terminate 1/1/02 (ddp_tagged_assoc) of our device; it was nothing");
 }
 
 TEST_P(ReplayMemory, AnAllowedWriteIsPlaced) {
@@ -178,7 +179,8 @@ TEST_P(ReplayMemory, ASendLongerThanItsReceiveDrawsTerminate) {
   s.key("receives", {{{"length", 4}}, {{"length", 3}}}).key("expect", cause(1, 2, 5));
   expect_good(s.play(GetParam()));
   s.key("receives", {{{"length", 4}}, {{"length", 4}}});
-  expect_mismatch(s.play(GetParam()), "expects Terminate 1/2/05 of our device; it was nothing");
+  expect_mismatch(s.play(GetParam()),
+                  "expects Terminate 1/2/05 (ddp_untagged_too_long) of our device; it was nothing");
 }
 
 TEST_P(ReplayMemory, AReceiveIsPostedAfterItsUnit) {
@@ -348,7 +350,8 @@ TEST(ReplayCommitted, ReturnedReplyChunksPlayOnlyAsExpected) {
   const std::string end = "expects nothing of our device; it was ";
   Script t = s;
   t.key("expect", cause(1, 1, 0));
-  expect_mismatch(t.play("model", "siw"), "expects Terminate 1/1/00 of our device; it was nothing");
+  expect_mismatch(t.play("model", "siw"),
+                  "expects Terminate 1/1/00 (ddp_tagged_stag) of our device; it was nothing");
   t.key("expect", only("close"));
   expect_mismatch(t.play("model", "siw"), "expects a close of our device; it was nothing");
   t = s;
@@ -370,8 +373,9 @@ TEST(ReplayCommitted, ReturnedReplyChunksPlayOnlyAsExpected) {
 TEST(ReplayCommitted, AReturnedReplyChunkThatIsWrittenAgainDrawsTerminate) {
   Script s = committed("nfs-revoked-key");
   s.key("expect", cause(1, 1, 2));
-  expect_mismatch(s.play("model", "siw"),
-                  "expects Terminate 1/1/02 of our device; it was Terminate 1/1/00");
+  expect_mismatch(
+      s.play("model", "siw"),
+      "expects Terminate 1/1/02 (ddp_tagged_assoc) of our device; it was Terminate 1/1/00");
   s.key("expect", only("nothing"));
   expect_mismatch(s.play("model", "siw"), "expects nothing of our device; it was Terminate 1/1/00");
 }
@@ -413,6 +417,46 @@ TEST(ReplayExpect, WhatDoesNotComeIsADifference) {
   }
   s.key("expect", only("nothing"));
   expect_mismatch(s.play("model"), "expects nothing of our device; it was Terminate 1/1/00");
+}
+
+/// The first difference is the reason, with its name; so is the event.
+TEST(ReplayExpect, TheReasonComesFirst) {
+  Script s;
+  s.peer(kWrite + kText).peer(send(1)).key("memory", Json::array()).key("expect", only("nothing"));
+  s.key("receives", {{{"length", 4}, {"after", 2}}});
+  const auto differences = [](const Outcome& out) {
+    EXPECT_EQ(out.status, kMismatch);
+    return out.json["differences"].get<std::vector<std::string>>();
+  };
+  const std::string terminate =
+      "terminate qn=2 msn=1 cause=1/1/00 (ddp_tagged_stag): our device sends it; the listing has "
+      "none here";
+  const std::string rest = "not played: unit 3 and those after it";
+  const Outcome out = s.play("model");
+  EXPECT_EQ(differences(out),
+            (std::vector<std::string>{"the end: the listing expects nothing of our device; it was "
+                                      "Terminate 1/1/00 (ddp_tagged_stag)",
+                                      terminate, rest}));
+  const std::string event =
+      "asynchronous event IBV_EVENT_QP_ACCESS_ERR: ddp_tagged_stag (Tagged: STag invalid, or "
+      "without "
+      "the right to be written.)";
+  const auto events = out.json["connections"][0]["events"].get<std::vector<std::string>>();
+  EXPECT_NE(std::ranges::find(events, event), events.end()) << out.json["connections"][0]["events"];
+  s.json.erase("expect");
+  EXPECT_EQ(differences(s.play("model")), (std::vector<std::string>{terminate, rest}));
+}
+
+TEST(ReplayExpect, ATerminateOfThePeerIsNamed) {
+  Script s;
+  s.peer("4147 00000000 00000002 00000001 00000000 1102 0000").key("expect", only("close"));
+  const Outcome out = s.play("model");
+  expect_good(out);
+  EXPECT_NE(out.json["connections"][0]["events"].dump().find(
+                "asynchronous event IBV_EVENT_QP_FATAL: peer_terminate (The peer sent a Terminate; "
+                "none is sent back.), the peer's Terminate 1/1/02 (ddp_tagged_assoc)"),
+            std::string::npos)
+      << out.json["connections"][0]["events"];
 }
 
 TEST(ReplayExpect, ACloseOfTheProgramIsAClose) {

@@ -294,7 +294,7 @@ void ReplayPeer::judge(Exchange e) {
   if (want == nullptr || want->is_mpa || want->is_raw ||
       want->message.head.opcode != e.message.head.opcode) {
     e.differences.push_back(want == nullptr
-                                ? std::string("the listing has no message here")
+                                ? std::string("our device sends it; the listing has none here")
                                 : fmt::format("the listing has {}", want->message.describe()));
     stopped_ = true;
   } else {

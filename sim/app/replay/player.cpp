@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "link/link.hpp"
+#include "replay/names.hpp"
 
 namespace rnic::app {
 namespace {
@@ -392,8 +393,7 @@ void ReplayPlayer::finish(PciDevice& dev, Context& context) {
   check_end(has_closed || (plan_.we_close_said.value_or(false) && r.has_value()));
   poll();
   while (const auto e = context.get_async_event(0)) {
-    events_.push_back(fmt::format("asynchronous event {} cause={:#x} peer_term={:#x}",
-                                  static_cast<uint32_t>(e->type), e->cause, e->peer_term));
+    events_.push_back("asynchronous event " + text_of(*e));
   }
   check_memory();
   (void)qp_.destroy();
@@ -423,8 +423,8 @@ void ReplayPlayer::check_end(bool is_closed) {
   if (plan_.expect->admits(end)) {
     events_.push_back(fmt::format("the end: {}, as expected", end.text()));
   } else {
-    wrong_.push_back(fmt::format("the end: the listing expects {} of our device; it was {}",
-                                 plan_.expect->text(), end.text()));
+    wrong_end_ = fmt::format("the end: the listing expects {} of our device; it was {}",
+                             plan_.expect->text(), end.text());
   }
 }
 

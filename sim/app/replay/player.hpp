@@ -44,6 +44,8 @@ class ReplayPlayer {
 
   const std::vector<Stored>& stored() const { return stored_; }
   const std::vector<std::string>& wrong() const { return wrong_; }
+  /// Another end than the listing's `expect`: the reason for what else differs.
+  const std::optional<std::string>& wrong_end() const { return wrong_end_; }
   // Completions in error, the end of the connection.
   const std::vector<std::string>& events() const { return events_; }
   uint64_t checks() const { return checks_; }
@@ -100,6 +102,7 @@ class ReplayPlayer {
   bool failed_ = false;
   std::vector<Stored> stored_;
   std::vector<std::string> wrong_, events_;
+  std::optional<std::string> wrong_end_;
 };
 
 }  // namespace rnic::app

@@ -90,6 +90,7 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
   for (const auto& [recorded, ours] : player.stags())
     p.text += fmt::format("  STag {:#010x} of the listing is {:#010x}\n", recorded, ours);
   for (const std::string& u : plan.left_out) p.text += fmt::format("  left out: {}\n", u);
+  if (player.wrong_end()) p.differences.push_back(*player.wrong_end());
   size_t at = 0;
   auto& answers = p.json["answers"] = nlohmann::ordered_json::array();
   for (const Exchange& e : exchanges) {
@@ -108,7 +109,8 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
     for (const auto& d : e.differences) p.differences.push_back(fmt::format("{}: {}", what, d));
   }
   if (!done && at < plan.steps.size())
-    p.differences.push_back(fmt::format("the play ends before unit {}", plan.steps[at].unit));
+    p.differences.push_back(
+        fmt::format("not played: unit {} and those after it", plan.steps[at].unit));
   p.text += "written:\n";
   auto& written = p.json["written"] = nlohmann::ordered_json::array();
   for (const Stored& s : player.stored()) {
@@ -180,7 +182,8 @@ Outcome replay(const ReplayRequest& r) {
       }
       watch.player = nullptr;
       played.push_back(verdict(plan, peer.exchanges(), player, peer.done()));
-      if (broken) played.back().differences.push_back(*broken);
+      auto& differences = played.back().differences;
+      if (broken) differences.insert(differences.begin(), *broken);
     }
   });
   const sim::RunResult result = simulation.run();
@@ -267,11 +270,11 @@ int replay_command(const Options& o, const std::string& side) {
   const Outcome out = replay_child(r);
   if (o.tells() && out.json.contains("text")) {
     const auto& j = out.json;
-    fmt::print("{}{} on {} as {} ({}): {} messages answered, {} checks, {} differences\n",
-               j["text"].get<std::string>(), j["listing"].get<std::string>(),
-               j["device"].get<std::string>(), j["name"].get<std::string>(),
-               j["side"].get<std::string>(), j["answered"].get<uint64_t>(),
-               j["checks"].get<uint64_t>(), j["differences"].size());
+    fmt::print(
+        "{}{} on {} as {} ({}): {} messages of our device compared, {} checks, {} differences\n",
+        j["text"].get<std::string>(), j["listing"].get<std::string>(),
+        j["device"].get<std::string>(), j["name"].get<std::string>(), j["side"].get<std::string>(),
+        j["answered"].get<uint64_t>(), j["checks"].get<uint64_t>(), j["differences"].size());
   }
   const std::string lost = write_files(out.status, [&] {
     if (!o.json.empty()) {

@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "mpa/crc32c.hpp"
+#include "replay/names.hpp"
 
 namespace rnic::app {
 
@@ -99,7 +100,9 @@ std::string Message::describe() const {
     s += fmt::format(" range={:#010x}+{:#x} size={} flags={:#x}", f->sink_stag, f->sink_to,
                      f->length, f->flags);
   } else if (head.opcode == spec::RdmapOpcode::kTerminate && payload.size() >= 4) {
-    s += fmt::format(" cause={:x}/{:x}/{:02x}", payload[0] >> 4, payload[0] & 15, payload[1]);
+    const std::string cause = cause_of_terminate(payload[0] >> 4, payload[0] & 15u, payload[1]);
+    s += fmt::format(" cause={:x}/{:x}/{:02x}{}", payload[0] >> 4, payload[0] & 15, payload[1],
+                     cause.empty() ? "" : fmt::format(" ({})", cause));
   } else if (const auto immediate = immediate_of(*this)) {
     s += fmt::format(" immediate={:#018x}", *immediate);
   } else {
