@@ -539,6 +539,16 @@ TEST(ReplayKeys, AnImpossibleRegionIsRefused) {
             "length is 16777217; a whole number from 1 to 16777216 " + hex);
   EXPECT_EQ(said("base", R"("0xffffffffffffffc1")"),
             "base 0xffffffffffffffc1 and length 64 wrap at 2^64");
+  const auto needs_0x = [](const char* key, const char* value) {
+    return fmt::format(
+        "{} is {}; a text needs 0x, since it is hexadecimal; write a decimal number "
+        "without quotes",
+        key, value);
+  };
+  EXPECT_EQ(said("length", "\"64\""), needs_0x("length", "\"64\""));
+  EXPECT_EQ(said("length", "\"0x40\""), "nothing");
+  EXPECT_EQ(said("domain", "\"1\""), needs_0x("domain", "\"1\""));
+  EXPECT_EQ(said("connection", "\"0\""), needs_0x("connection", "\"0\""));
   EXPECT_EQ(said("rights", "3"), "rights is 3, no list");
   EXPECT_EQ(said("rights", R"(["remote_wirte"])"),
             "rights has \"remote_wirte\", did you mean remote_write?; there are flush_global, "
@@ -564,6 +574,11 @@ TEST(ReplayKeys, AnImpossibleReceiveIsRefused) {
   EXPECT_EQ(told_of("receives", R"([{"length": 0, "after": 4}])"), "nothing");
   EXPECT_EQ(told_of("receives", R"([{"length": 4, "after": 6}])"), "nothing");
   EXPECT_EQ(told_of("receives", R"([{"length": 4, "connection": 1, "after": 3}])"), "nothing");
+  EXPECT_EQ(told_of("receives", R"([{"length": "0x4", "after": "0x4"}])"), "nothing");
+  EXPECT_EQ(told_of("receives", R"([{"length": 4, "after": "4"}])"),
+            "line 3: receives: after is \"4\"; a text needs 0x, since it is hexadecimal; write a "
+            "decimal number without quotes");
+  EXPECT_EQ(told_of("receives", "null"), "line 2: receives is no list");
   EXPECT_EQ(told_of("receives", "4"), "line 2: receives is no list");
   EXPECT_EQ(told_of("receives", "[{}]"), "line 3: receives: \"length\" is missing");
   EXPECT_EQ(told_of("receives", "[{\"length\": 4},\n {\"length\": -1}]"),
@@ -585,14 +600,18 @@ TEST(ReplayKeys, AnImpossibleExpectationIsRefused) {
   const std::string hex = "is wanted, or its hexadecimal text";
   EXPECT_EQ(told_of("expect", R"({"kind": "terminate", "code": "0x0a"})"), "nothing");
   EXPECT_EQ(told_of("expect", R"([{"kind": "close"}, {"kind": "nothing"}])"), "nothing");
+  EXPECT_EQ(told_of("expect", R"({"kind": "terminate", "code": "10"})"),
+            "line 2: expect: code is \"10\"; a text needs 0x, since it is hexadecimal; write a "
+            "decimal number without quotes");
+  EXPECT_EQ(told_of("expect", "null"), "line 2: expect: null is no object");
   EXPECT_EQ(told_of("expect", "3"), "line 2: expect: 3 is no object");
   EXPECT_EQ(told_of("expect", "{}"), "line 2: expect: \"kind\" is missing");
   EXPECT_EQ(told_of("expect", R"({"kind": "terminat"})"),
-            "line 2: expect: kind has \"terminat\", did you mean terminate?; there are close, "
+            "line 2: expect: kind is \"terminat\", did you mean terminate?; there are close, "
             "nothing, terminate");
   EXPECT_EQ(told_of("expect", R"({"kind": "close", "layer": 1})"),
             "line 2: expect: layer, etype and code are of kind \"terminate\" only");
-  for (const auto& [key, most] : {std::pair{"layer", 15}, {"etype", 15}, {"code", 255}})
+  for (const auto& [key, most] : {std::pair{"layer", 2}, {"etype", 2}, {"code", 255}})
     EXPECT_EQ(told_of("expect", Json{{"kind", "terminate"}, {key, most + 1}}.dump()),
               fmt::format("line 2: expect: {} is {}; a whole number from 0 to {} {}", key, most + 1,
                           most, hex));

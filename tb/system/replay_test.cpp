@@ -731,6 +731,10 @@ TEST(Listing, WrongUseSaysWhat) {
   const std::string path = folder / "empty.json";
   std::ofstream(path) << "{}";
   EXPECT_NE(message([&] { load_listing(path); }).find("is no listing"), std::string::npos);
+  std::ofstream(path) << "{\n\"units\": []}";
+  EXPECT_TRUE(message([&] {
+                load_listing(path);
+              }).ends_with("line 2: units is empty; Request and Reply are missing"));
   const Listing l = load_listing(path_of("rping-client-crc"));
   EXPECT_NE(message([&] { side_of(l, "testr"); }).find("did you mean tester?"), std::string::npos);
   EXPECT_EQ(side_of(l, ""), Endpoint::kResponder);

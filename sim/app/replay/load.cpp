@@ -174,6 +174,7 @@ Listing load_listing(const std::string& path) {
     if (!j[key].is_string()) throw wrong(key, fmt::format("{} is no text", key));
     return j[key].get<std::string>();
   };
+  if (j["units"].empty()) throw wrong("units", "units is empty; Request and Reply are missing");
   Listing l;
   std::set<std::string> warned;
   // Warns once about each subject.

@@ -17,6 +17,8 @@ namespace rnic::app {
 namespace {
 
 constexpr uint32_t kMostDomains = 16;
+// Of a Terminate (docs/gen/errors.md): layers RDMAP, DDP, MPA; types of RDMAP and DDP.
+constexpr uint32_t kMostLayer = 2, kMostType = 2;
 
 // The rights of the peer, as docs/spec/queues.yaml has them (access_flag).
 const std::map<std::string, uint32_t> kRights = {
@@ -59,8 +61,18 @@ class Object {
     if (!has(key)) throw wrong(fmt::format("\"{}\" is missing", key));
     return json_[key];
   }
-  /// A number, or its hexadecimal text, with or without 0x.
+  /// A number, or its hexadecimal text, with 0x.
   uint64_t number(const char* key, uint64_t least, uint64_t most) const {
+    const nlohmann::json& v = at(key);
+    if (v.is_string() && !v.get<std::string>().starts_with(k0x) && unhex(v.get<std::string>()))
+      throw wrong(
+          fmt::format("{} is {}; a text needs 0x, since it is hexadecimal; write a decimal number "
+                      "without quotes",
+                      key, v.dump()));
+    return hexadecimal(key, least, most);
+  }
+  /// A number, or its hexadecimal text, with or without 0x: an STag or an address.
+  uint64_t hexadecimal(const char* key, uint64_t least, uint64_t most) const {
     const nlohmann::json& v = at(key);
     std::optional<uint64_t> n;
     if (v.is_number_unsigned()) n = v.get<uint64_t>();
@@ -76,18 +88,19 @@ class Object {
     return static_cast<uint32_t>(number(key, 0, most));
   }
   template <class T>
-  T word(const char* key, const nlohmann::json& v, const std::map<std::string, T>& words) const {
+  T word(const char* what, const nlohmann::json& v, const std::map<std::string, T>& words) const {
     const auto found = v.is_string() ? words.find(v.get<std::string>()) : words.end();
     if (found != words.end()) return found->second;
     const auto all = keys_of(words);
-    throw wrong(fmt::format("{} has {}{}; there are {}", key, v.dump(),
+    throw wrong(fmt::format("{} {}{}; there are {}", what, v.dump(),
                             v.is_string() ? nearest(v.get<std::string>(), all) : "",
                             fmt::join(all, ", ")));
   }
 
  private:
+  static constexpr std::string_view k0x = "0x";
   static std::optional<uint64_t> unhex(std::string_view text) {
-    if (text.starts_with("0x")) text.remove_prefix(2);
+    if (text.starts_with(k0x)) text.remove_prefix(k0x.size());
     uint64_t n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n, 16);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -115,14 +128,14 @@ std::vector<Object> objects(const std::string& path, const JsonLines& file, cons
 ListedRegion region(const Object& o, uint32_t connections) {
   ListedRegion r;
   r.line = o.line();
-  r.stag = static_cast<uint32_t>(o.number("stag", 0, UINT32_MAX));
-  r.base = o.number("base", 0, UINT64_MAX);
+  r.stag = static_cast<uint32_t>(o.hexadecimal("stag", 0, UINT32_MAX));
+  r.base = o.hexadecimal("base", 0, UINT64_MAX);
   r.length = o.number("length", 1, kLargestRegion);
   if (r.base + (r.length - 1) < r.base)
     throw o.wrong(fmt::format("base {:#x} and length {} wrap at 2^64", r.base, r.length));
   const nlohmann::json& rights = o.at("rights");
   if (!rights.is_array()) throw o.wrong(fmt::format("rights is {}, no list", rights.dump()));
-  for (const auto& right : rights) r.access |= o.word("rights", right, kRights);
+  for (const auto& right : rights) r.access |= o.word("rights has", right, kRights);
   r.domain = o.optional("domain", kMostDomains - 1).value_or(0);
   r.connection = o.optional("connection", connections - 1);
   if (r.connection && r.domain != 0)
@@ -152,9 +165,9 @@ ListedReceive receive(const Object& o, const Listing& l) {
 
 Ending ending(const Object& o) {
   Ending e;
-  e.kind = o.word("kind", o.at("kind"), kEndings);
-  e.layer = o.optional("layer", 15);
-  e.etype = o.optional("etype", 15);
+  e.kind = o.word("kind is", o.at("kind"), kEndings);
+  e.layer = o.optional("layer", kMostLayer);
+  e.etype = o.optional("etype", kMostType);
   e.code = o.optional("code", 255);
   if (e.kind != Ending::Kind::kTerminate && (e.layer || e.etype || e.code))
     throw o.wrong("layer, etype and code are of kind \"terminate\" only");
