@@ -3,7 +3,8 @@
 //
 //   Ddp ddp(sizes, tpt, rdmap, out);   ddp.control({QpOp::kStart, qpn, params});
 //   ddp.tx.message(m);                                  // calls out.tx_want(...); after a grant:
-//   auto s = ddp.tx.schedule(grant, source);            // a segment, and the payload it needs
+//   auto s = ddp.tx.schedule(grant, source);            // a segment
+//   ddp.tx.fetch(*s);                                   // the payload that it needs
 //   auto u = ddp.tx.assemble(s.segment, payload);       // a ULPDU, if the payload is good
 //   if (ddp.rx.needs_receive(u)) ddp.rx.received(qpn, take);
 //   auto place = ddp.rx.take(u);                        // after placement: out.rx_done(...)
@@ -62,7 +63,12 @@ class Ddp {
   };
   struct Scheduled {
     Segment segment;
-    PayloadFetch fetch;  // valid if segment.fetches
+    PayloadFetch fetch;  // valid if segment.fetches; its extents after Tx::fetch()
+    // For Tx::fetch(): the message's SGEs, and where the segment begins in them.
+    rnic::Payload body;
+    uint32_t sge = 0, sge_offset = 0;
+    uint16_t rights = 0;
+    bool frees_slot = false;  // the last segment of its message
   };
 
   struct Drain {  // orders, and the segments that were inside at the latest one and still are
@@ -86,8 +92,12 @@ class Ddp {
       return !q.inside_message &&
              q.sq_count + has(qpn, spec::TxSource::kResp) + has(qpn, spec::TxSource::kTerm) == 1;
     }
-    /// Returns the grant's segment; nothing if its message was dropped in the meantime.
+    /// Returns the grant's segment; nothing if its message was dropped in the meantime. Each
+    /// segment then goes through fetch(), in the same order.
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
+    /// Looks up the payload of a scheduled segment, and frees the slot of a message whose last
+    /// segment it is. Segments may queue before it.
+    void fetch(Scheduled& s);
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
     /// Whether all placements that the segment waits for are done. RFC 5040 section 5.5, rule 12.
     bool may_leave(const Segment& s) const { return !s.waits || ddp_.rx.placed_ >= s.watermark; }
@@ -124,7 +134,7 @@ class Ddp {
     void want(uint16_t qpn);
     void drop_waiting(uint16_t qpn, size_t slots);
     void put_header(TxUlpdu& u, const Message& m, bool last) const;
-    void gather(Message& m, uint32_t length, Scheduled& s);
+    void skip(Message& m, uint32_t length) const;
     Ddp& ddp_;
     uint32_t sq_slots_;
     std::vector<Qp> qps_;

@@ -11,17 +11,17 @@ struct DdpTiming {
   // tx_want to tx_grant: llp_if_grant's FIFO, table, account, decision, FIFO; 1 more if the want
   // meets the wrong phase.
   Cycle credit = 5;
-  Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut;
-                        // 1 more if the queue of segments is block memory (SegDepth above 64)
-  Cycle slot_free = 7;  // tx_grant to sq_slot_free: FIFO, sched 2; segment: read, load, cut; FIFO;
-                        // block memory as above
+  Cycle scheduled = 4;  // tx_grant to ddp_tx_segment: FIFO, sched 2, queue of segments; 1 more if
+                        // that is block memory (SegDepth above 64)
+  Cycle segment = 2;    // to payload_req, tx_xlate: read, cut
+  Cycle slot_free = 3;  // to sq_slot_free: read, load; cut writes its FIFO
   Cycle inside = 3;     // ddp_tx_sched: an event waits while an earlier one of its QP is inside
   Cycle final = 2;      // payload to resp_slot_free of a Flush Response: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // find where a later segment begins in its message's SGEs
   Cycle assemble = 4;   // payload to tx_ulpdu, after its header: FIFO, header_put, register
-  Cycle in_line = 8;    // tx_grant to tx_ulpdu with inline bytes 12, less assemble; block memory
-                        // as above, and 1 for the queue of headers (SegDepth)
+  Cycle in_line = 4;    // to tx_ulpdu with inline bytes 8, less assemble; 1 more if the queue of
+                        // headers (SegDepth) is block memory
   Cycle rx_header = 5;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table, pieces
   Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
   Cycle rx_place = 2;   // rx_verdict to place_hdr

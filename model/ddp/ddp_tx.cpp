@@ -109,32 +109,61 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
 /// tx_xlate: translates `length` bytes of the message's SGEs in pieces. Each fetch of a long Read
 /// Response checks the right again; rdmap has checked that of a Flush. All pieces are translated;
 /// the first failure is the result.
-void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
-  const spec::TxMessageHdr& h = m.m.hdr;
-  const bool is_read = h.source == TxSource::kResp && h.is_tagged != 0;
-  const uint16_t rights = is_read ? spec::kAccessRemoteRead : uint16_t{0};
+namespace {
+
+/// Walks `length` bytes of the SGEs, from byte `offset` of entry `index` on; both then name the
+/// byte after them. Calls piece(STag, address, bytes, rest) for each part.
+template <class Piece>
+void walk(std::span<const uint8_t> sges, uint32_t& index, uint32_t& offset, uint32_t length,
+          Piece piece) {
   for (uint32_t rest = length; rest != 0;) {
-    const auto sge =
-        spec::WqeSge::unpack(m.m.body.bytes().subspan(size_t{m.sge} * spec::WqeSge::kBytes));
-    const uint32_t part = std::min(rest, sge.length - m.sge_offset);
-    if (part != 0) {
-      const TptResult r = ddp_.tpt_.translate({.stag = sge.lkey,
-                                               .tagged_offset = sge.address + m.sge_offset,
-                                               .length = part,
-                                               .pd = qps_[h.qpn].pd,
-                                               .qpn = h.qpn,
-                                               .rights = rights,
-                                               .last = part == rest},
-                                              s.fetch.extents);
-      if (s.segment.result == TptResult::kOk) s.segment.result = r;
-    }
+    const auto sge = spec::WqeSge::unpack(sges.subspan(size_t{index} * spec::WqeSge::kBytes));
+    const uint32_t part = std::min(rest, sge.length - offset);
+    if (part != 0) piece(sge.lkey, sge.address + offset, part, rest);
     rest -= part;
-    m.sge_offset += part;
-    if (m.sge_offset == sge.length) {
-      ++m.sge;
-      m.sge_offset = 0;
+    offset += part;
+    if (offset == sge.length) {
+      ++index;
+      offset = 0;
     }
   }
+}
+
+}  // namespace
+
+/// The message's next segment begins `length` bytes later.
+void Ddp::Tx::skip(Message& m, uint32_t length) const {
+  walk(m.m.body.bytes(), m.sge, m.sge_offset, length,
+       [](uint32_t, uint64_t, uint32_t, uint32_t) {});
+}
+
+void Ddp::Tx::fetch(Scheduled& s) {
+  const uint16_t qpn = s.segment.ulpdu.hdr.qpn;
+  if (s.segment.fetches) {
+    walk(s.body.bytes(), s.sge, s.sge_offset, s.fetch.hdr.length,
+         [&](uint32_t stag, uint64_t at, uint32_t part, uint32_t rest) {
+           const TptResult r = ddp_.tpt_.translate({.stag = stag,
+                                                    .tagged_offset = at,
+                                                    .length = part,
+                                                    .pd = qps_[qpn].pd,
+                                                    .qpn = qpn,
+                                                    .rights = s.rights,
+                                                    .last = part == rest},
+                                                   s.fetch.extents);
+           if (s.segment.result == TptResult::kOk) s.segment.result = r;
+         });
+    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: retire the good pieces
+      for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
+      s.fetch.extents = {};
+      s.segment.fetches = false;
+    }
+  }
+  s.body = {};
+  if (!s.frees_slot) return;
+  if (s.segment.source == TxSource::kSq)
+    ddp_.out_.sq_slot_free({qpn});
+  else if (s.segment.source == TxSource::kResp && !s.segment.is_flush)
+    ddp_.out_.resp_slot_free({qpn});
 }
 
 std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSource source) {
@@ -175,12 +204,11 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
     s.fetch.hdr = {.length = fetched,
                    .has_watermark = h.has_watermark != 0 && m.offset == 0,
                    .watermark = h.watermark};
-    gather(m, fetched, s);
-    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: retire the good pieces
-      for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
-      s.fetch.extents = {};
-      s.segment.fetches = false;
-    }
+    s.body = m.m.body;
+    s.sge = m.sge;
+    s.sge_offset = m.sge_offset;
+    if (source == TxSource::kResp && h.is_tagged != 0) s.rights = spec::kAccessRemoteRead;
+    skip(m, fetched);
   }
   s.segment.is_fetch_end = last && source == TxSource::kResp && h.is_tagged != 0 && length != 0;
   s.segment.waits = fetched == 0 && h.has_watermark != 0;
@@ -193,12 +221,10 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
   q.inside_message = !last;
   if (last) {
     m = {};
+    s.frees_slot = true;
     if (source == TxSource::kSq) {
       q.sq_head = static_cast<uint8_t>((q.sq_head + 1) % sq_slots_);
       --q.sq_count;
-      ddp_.out_.sq_slot_free({qpn});
-    } else if (source == TxSource::kResp && !s.segment.is_flush) {
-      ddp_.out_.resp_slot_free({qpn});
     }
   }
   want(qpn);

@@ -13,16 +13,19 @@ DdpUnit::DdpUnit(Units& u, Translation& tpt, SegmentJudge& judge)
       wants("tx_want", 4 * u.sizes.num_qps),
       control("qp_ctl_ddp", u.sizes.num_qps + 1),
       ddp_(u.sizes, tpt, judge, *this),
+      scheduled_("scheduled", u.sizes.seg_depth),
       segments_("segments", u.sizes.seg_depth),
       came_(u.sizes.num_qps),
       left_(u.sizes.num_qps) {
   u.attach(sched_, StageNo::kDdpSched);
+  u.attach(cut_, StageNo::kDdpSegment);
   u.attach(out_, StageNo::kDdpOut);
   u.attach(rx_, StageNo::kDdpRx);
   u.attach(ctl_, StageNo::kDdpCtl);
   rx_ulpdu.feeds(rx_);
   payload.feeds(out_);
   wants.feeds(sched_);
+  scheduled_.feeds(cut_);
   segments_.feeds(out_);
   control.feeds(ctl_);
 }
@@ -32,13 +35,9 @@ void DdpUnit::step_sched() {
   const Cycle now = u_.now();
   if (now < sched_free_) return sched_.wake(sched_free_);
   if (!wants.ready()) return;
-  if (segments_.full()) {
+  if (scheduled_.size() + segments_.size() >= u_.sizes.seg_depth) {
     tx_meter_.blocked(now);
     return segments_.wake_on_credit(sched_);
-  }
-  if (payload_req_o.full()) {
-    tx_meter_.blocked(now);
-    return payload_req_o.wake_on_credit(sched_);
   }
   tx_meter_.moved(now);
   const spec::TxWant want = wants.pop();
@@ -46,28 +45,43 @@ void DdpUnit::step_sched() {
   if (const auto grant = tx_want_o(want)) {
     if (const auto source = ddp_.tx.choice(want.qpn)) {
       if (auto s = ddp_.tx.schedule(*grant, *source)) {
-        const DdpTiming& t = u_.timing.ddp;
-        const TptTiming& x = u_.timing.tpt;
-        const Cycle walk = s->segment.offset != 0 ? t.walk : 0;
-        const Cycle segment = t.segment + block() + walk;
-        const Cycle extents = s->fetch.extents.all().size();
-        sched_free_ = now + std::max(t.occupancy + walk, extents);
-        left_[want.qpn] = now + t.want_next;
+        left_[want.qpn] = now + u_.timing.ddp.want_next;
         u_.pass(Stream::kTxGrant, now);
-        if (s->segment.fetches) {
-          const Cycle asked = now + segment, found = asked + x.check + x.walk;
-          u_.pass(Stream::kPayloadReq, asked);
-          u_.pass(Stream::kTxExtent, found);
-          payload_req_o.push(std::move(s->fetch), found + u_.timing.host.rd_extent);
-        }
-        // The queue of headers has filled its output register if a segment waits in it.
-        const Cycle header = segments_.empty() ? block() : 0;
-        const Cycle until = s->segment.fetches ? segment : t.in_line + block() + header;
-        segments_.push(std::move(s->segment), now + until);
+        scheduled_.push(std::move(*s), now + scheduled());
       }
     }
   }
   if (!wants.empty()) sched_.wake(std::max(sched_free_, wants.visible_at()));
+}
+
+/// Looks up the payload of the scheduled segments, one after the other, and requests it.
+void DdpUnit::step_segment() {
+  const Cycle now = u_.now();
+  if (now < segment_free_) return cut_.wake(segment_free_);
+  if (!scheduled_.ready()) return;
+  if (scheduled_.front().segment.fetches && payload_req_o.full()) {
+    tx_meter_.blocked(now);
+    return payload_req_o.wake_on_credit(cut_);
+  }
+  Ddp::Scheduled s = scheduled_.pop();
+  ddp_.tx.fetch(s);
+  const DdpTiming& t = u_.timing.ddp;
+  const TptTiming& x = u_.timing.tpt;
+  const Cycle walk = s.segment.offset != 0 ? t.walk : 0;
+  const Cycle extents = s.fetch.extents.all().size();
+  segment_free_ = now + std::max(t.occupancy + walk, extents);
+  const Cycle asked = now + t.segment + walk;
+  if (s.segment.fetches) {
+    const Cycle found = asked + x.check + x.walk;
+    u_.pass(Stream::kPayloadReq, asked);
+    u_.pass(Stream::kTxExtent, found);
+    payload_req_o.push(std::move(s.fetch), found + u_.timing.host.rd_extent);
+  }
+  // The queue of headers has filled its output register if a segment waits in it.
+  const Cycle header = segments_.empty() ? block() : 0;
+  const Cycle until = s.segment.fetches ? asked : now + t.in_line + header;
+  segments_.push(std::move(s.segment), until);
+  if (!scheduled_.empty()) cut_.wake(std::max(segment_free_, scheduled_.visible_at()));
 }
 
 void DdpUnit::step_out() {
@@ -210,12 +224,12 @@ void DdpUnit::tx_fault(const spec::TxFault& fault) {
   tx_fault_o.push(fault, u_.now() + u_.timing.rdmap.control);
 }
 void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
-  sq_slot_free_o.push(
-      free, u_.now() + u_.timing.ddp.slot_free + block() + u_.timing.qp.slot + u_.timing.qp.pick);
+  sq_slot_free_o.push(free,
+                      u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot + u_.timing.qp.pick);
 }
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
-  resp_slot_free_o.push(
-      free, u_.now() + (is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free + block()));
+  resp_slot_free_o.push(free,
+                        u_.now() + (is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free));
 }
 void DdpUnit::resp_fetched(const spec::RespFetched& f) { resp_fetched_o(f); }
 void DdpUnit::rx_done(const spec::RxDone& done) {
@@ -235,8 +249,8 @@ spec::UnitCount DdpUnit::count() const {
 }
 
 std::string DdpUnit::waiting_for() const {
-  std::string s =
-      ddp_.waiting_for() + rx_ulpdu.describe() + segments_.describe() + wants.describe();
+  std::string s = ddp_.waiting_for() + rx_ulpdu.describe() + scheduled_.describe() +
+                  segments_.describe() + wants.describe();
   if (!segments_.empty() && segments_.front().fetches && payload.empty()) {
     s += "ddp: the oldest segment waits for its payload from host_if\n";
   }

@@ -72,6 +72,7 @@ class DdpUnit final : private Ddp::Out {
 
  private:
   void step_sched();
+  void step_segment();
   void step_out();
   void step_rx();
   static bool is_send(const RxUlpdu& u);
@@ -90,9 +91,12 @@ class DdpUnit final : private Ddp::Out {
 
   /// What the queue of segments adds as block memory.
   Cycle block() const { return u_.sizes.seg_depth > 64 ? 1 : 0; }
+  /// tx_grant to the output of the queue of segments.
+  Cycle scheduled() const { return u_.timing.ddp.scheduled + block(); }
 
   Ddp ddp_;
-  Queue<Ddp::Segment> segments_;
+  Queue<Ddp::Scheduled> scheduled_;  // after the scheduler, before their lookups
+  Queue<Ddp::Segment> segments_;     // after their lookups
   // By QP: its last message enters ddp_tx_sched; its last grant leaves it.
   std::vector<Cycle> came_, left_;
   Meter tx_meter_, rx_meter_;
@@ -100,11 +104,13 @@ class DdpUnit final : private Ddp::Out {
   Cycle judged_in_ = 0;              // while take() runs: cycles until the segment is judged
   std::optional<Cycle> until_want_;  // of an incoming message
   std::optional<Cycle> until_report_;  // while invalidated() runs
-  Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0, beats_free_ = 0, place_free_ = 0;
+  Cycle sched_free_ = 0, segment_free_ = 0, out_free_ = 0, rx_free_ = 0, beats_free_ = 0,
+        place_free_ = 0;
   Cycle taken_at_ = 0;       // the last rq_take_rsp
   bool take_waits_ = false;  // in qp_rq_fetch, for a WQE
   Cycle segment_ = 0;        // of the last rx_segment
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
+  StageOf<DdpUnit> cut_{*this, &DdpUnit::step_segment};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};
   StageOf<DdpUnit> rx_{*this, &DdpUnit::step_rx};
   StageOf<DdpUnit> ctl_{*this, &DdpUnit::step_ctl};

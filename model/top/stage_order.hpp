@@ -14,6 +14,7 @@ enum class StageNo : uint32_t {
   kMpaTx,
   kDdpOut,
   kHostRd,
+  kDdpSegment,
   kDdpSched,
   kRdmapTx,
   kQpIssue,

@@ -91,6 +91,7 @@ void Steps::step(const spec::DdpSegmentCommit& c) {
   s.qpn = c.qpn;
   scheduling_ = &s;
   auto scheduled = ddp_.tx.schedule(*grant, c.source);
+  if (scheduled) ddp_.tx.fetch(*scheduled);
   scheduling_ = nullptr;
   if (!scheduled) return;
   s.segment = std::move(scheduled->segment);

@@ -172,6 +172,7 @@ struct ModelDdp : PacedDut {
     if (!source) return;  // the message of the want was dropped
     scheduling_ = true;
     auto s = ddp_->tx.schedule(grant, *source);
+    if (s) ddp_->tx.fetch(*s);
     scheduling_ = false;
     if (!s) return;
     if (s->segment.fetches) payload_req.push(s->fetch.hdr);
