@@ -482,8 +482,8 @@ size_t immediates_of(const Listing& l) {
   }));
 }
 
-/// Write with Immediate, and Immediate Data alone. The whole capture plays into models; RTL gets its
-/// first units.
+/// Write with Immediate, and Immediate Data alone. The whole capture plays into models; RTL gets
+/// its first units.
 TEST_P(ReplayOnBoth, ImmediateDataOfACapturePlaysIntoEitherSide) {
   constexpr std::ptrdiff_t kFirstUnits = 42;
   const tb::Folder folder;

@@ -59,8 +59,8 @@ struct Arrival {
   std::optional<uint64_t> immediate{};
 };
 
-/// Room for a message in a buffer of payloads or receives, with a margin that must stay unchanged, in
-/// multiples of 64 bytes.
+/// Room for a message in a buffer of payloads or receives, with a margin that must stay unchanged,
+/// in multiples of 64 bytes.
 uint64_t slot_of(uint64_t bytes);
 
 /// A receive that our side posts.
