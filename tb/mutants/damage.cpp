@@ -58,7 +58,8 @@ const char* name_of(Damage d) {
                                     "wrap",
                                     "many_reads",
                                     "term_no_length",
-                                    "term_no_header"};
+                                    "term_no_header",
+                                    "other_response"};
   return kNames[static_cast<size_t>(d)];
 }
 
@@ -113,6 +114,11 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       break;
     case Damage::kTermNoHeader:
       b[kHdrCtAt] &= 0xdf;
+      break;
+    case Damage::kOtherResponse:
+      // RV is in the top two bits, the opcode in the low five.
+      b[kOpcodeAt] = static_cast<uint8_t>((b[kOpcodeAt] & 0xe0) |
+                                          static_cast<uint8_t>(spec::RdmapOpcode::kFlushResponse));
       break;
     case Damage::kManyReads: {
       std::vector<sim::Record> all{r};

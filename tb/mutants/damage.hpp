@@ -20,16 +20,17 @@ enum class Damage : uint8_t {
   kTaggedShort,    // 10 bytes of ULPDU: an incomplete header
   kTaggedVersion,  // DDP version 2
   kUntaggedVersion,
-  kQn,            // queue 3
-  kMsn,           // one too high
-  kMo,            // one byte too high
-  kRdmapVersion,  // RDMAP version 2
-  kOpcode,        // 15
-  kReadLength,    // a Read Request of 32 bytes
-  kWrap,          // TO near 2^64
-  kManyReads,     // the Read Request repeated, with the next MSNs
-  kTermNoLength,  // a Terminate without the length of its segment (M bit cleared)
-  kTermNoHeader,  // a Terminate without an RDMAP header (R bit cleared)
+  kQn,             // queue 3
+  kMsn,            // one too high
+  kMo,             // one byte too high
+  kRdmapVersion,   // RDMAP version 2
+  kOpcode,         // 15
+  kReadLength,     // a Read Request of 32 bytes
+  kWrap,           // TO near 2^64
+  kManyReads,      // the Read Request repeated, with the next MSNs
+  kTermNoLength,   // a Terminate without the length of its segment (M bit cleared)
+  kTermNoHeader,   // a Terminate without an RDMAP header (R bit cleared)
+  kOtherResponse,  // an Atomic Write Response with the opcode of a Flush Response
   kMany,
 };
 const char* name_of(Damage d);

@@ -62,7 +62,7 @@ const std::vector<Program>& programs() {
                                {kPlan, 1, 403, 60, kStall, 20},
                                {kPlan, 0, 411, 60, kStall, 5},
                                {kPlan, 1, 417, 60, kStall, 50},
-                               {kPlan, 0, 30000, 250, kStall, 5},
+                               {kPlan, 1, 30000, 250, kStall, 5},
                                {kPlan, 0, 421, 120, kDefault},
                                {kErrors, 1, 1, 0, kDefault}});
     }

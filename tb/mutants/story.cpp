@@ -50,6 +50,7 @@ constexpr Consequence kConsequences[] = {
     {IBV_WR_RDMA_READ, Cause::kDdpUntaggedNoBuffer, 0x1202},
     {IBV_WR_RDMA_READ, Cause::kRdmapStag, 0x0100},
     {IBV_WR_RDMA_READ, Cause::kRdmapStag, 0x0100},
+    {IBV_WR_ATOMIC_WRITE, Cause::kRdmapOpcode, 0x0206},
 };
 static_assert(std::size(kConsequences) == static_cast<size_t>(Damage::kMany));
 
@@ -98,10 +99,10 @@ Result<void> Story::body() {
   if (auto r = open(); !r) return r;
   for (number_ = 0; number_ < scenes_.size(); ++number_) {
     now_ = scenes_[number_];
-    // A damaged record is caused by the side whose device damages nothing. If that record is the
-    // Terminate, which travels back, the sides swap.
+    // A damaged record is caused by the side whose device damages nothing. If that record travels
+    // back (a Terminate, a response), the sides swap.
     const bool causes = now_.what == Case::kDamaged
-                            ? (shared_.device[side_] == nullptr) != hears_terminate()
+                            ? (shared_.device[side_] == nullptr) != is_response_damaged()
                             : number_ % 2 == side_;
     // A pushed WQE is not fetched, so the fetch of kBadFetch could not fail.
     if (auto r = act(causes, number_ % 3 == 0 && now_.what != Case::kBadFetch); !r) return r;
@@ -232,7 +233,8 @@ Result<void> Story::start(Qp& qp) {
                         .responder_resources = 2,
                         .initiator_depth = 2,
                         .markers = now_.what == Case::kLost,
-                        .flush = now_.what >= Case::kFlush && now_.what <= Case::kAtomicRead,
+                        .flush = (now_.what >= Case::kFlush && now_.what <= Case::kAtomicRead) ||
+                                 now_.damage == Damage::kOtherResponse,
                         .timeout = kPatience};
   if (side_ == 0) {
     auto c = connect(qp, {kServerIp, kPort}, param);
@@ -534,9 +536,19 @@ Result<void> Story::flush_each_other(Qp& qp) {
 }
 
 /// Posts the request that the other device gets damaged, or one with a wrong key, whose Terminate
-/// then comes back damaged.
+/// then comes back damaged. Or posts an Atomic Write, whose response comes back damaged: this side
+/// detects the error.
 Result<void> Story::damaged_trouble(Qp& qp) {
   const Consequence& c = kConsequences[static_cast<size_t>(now_.damage)];
+  if (now_.damage == Damage::kOtherResponse) {
+    if (auto r = atomic(qp, 1, c.op, kLand, {}); !r) return r;
+    if (auto r = completions({{1, kFlushed, kFlushed},
+                              {kReceive, kFlushed, kFlushed},
+                              {kReceive + 1, kFlushed, kFlushed}});
+        !r)
+      return r;
+    return fatal(static_cast<uint32_t>(c.cause), 0);
+  }
   const uint32_t key = shared_.open_key[1 - side_] ^ (hears_terminate() ? 1 : 0);
   if (auto r = post(qp, 1, c.op, 40, key); !r) return r;
   return terminated(c.term, {{1, IBV_WC_SUCCESS, kFlushed}});
@@ -693,6 +705,14 @@ Result<void> Story::suffer(Qp& qp) {
       first = IBV_WC_LOC_LEN_ERR;
       break;
     case Case::kDamaged:
+      if (now_.damage == Damage::kOtherResponse) {
+        if (auto r =
+                completions({{kReceive, kFlushed, kFlushed}, {kReceive + 1, kFlushed, kFlushed}});
+            !r)
+          return r;
+        return fatal(static_cast<uint32_t>(Cause::kPeerTerminate),
+                     kConsequences[static_cast<size_t>(now_.damage)].term);
+      }
       cause = kConsequences[static_cast<size_t>(now_.damage)].cause;
       break;
     default: {

@@ -132,6 +132,11 @@ class Story {
     return now_.what == Case::kDamaged &&
            (now_.damage == Damage::kTermNoLength || now_.damage == Damage::kTermNoHeader);
   }
+  // The damaged record travels back to the side that posts the request.
+  bool is_response_damaged() const {
+    return hears_terminate() ||
+           (now_.what == Case::kDamaged && now_.damage == Damage::kOtherResponse);
+  }
   [[nodiscard]] Result<void> terminated(uint16_t code, std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
   [[nodiscard]] Result<void> move_region();
