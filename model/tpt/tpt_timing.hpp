@@ -6,8 +6,8 @@
 namespace rnic::model {
 
 struct TptTiming {
-  // Request to response: picked (go_q), STag inverted (2), entry read, compared and added
-  // (tpt_entry 4), verdict (tpt_entry 5), response register (tpt_rsp).
+  // Request to response: picked (go_q), STag inverted (2), entry read, compared and added (stage 4
+  // of tpt_entry), verdict (stage 5 of tpt_entry), response register (tpt_rsp).
   Cycle check = 7;
   // Response to the first extent (tpt_walk): job FIFO, current job, page-list read, extent FIFO.
   Cycle walk = 4;
@@ -16,7 +16,7 @@ struct TptTiming {
   // invalidate to its entry closed (tpt_update): accepted, lookup requested, picked, STag inverted
   // (2), entry read, compared, verdict.
   Cycle invalidate = 8;
-  // Until tpt_update takes the next one: closed.
+  // From one invalidation to the next in tpt_update: `invalidate` and 1 cycle to close the entry.
   Cycle invalidations = 9;
   // Entry closed, with nothing in flight, to rx_done: turn of the epoch, ripe, invalidated,
   // counted and out (ddp_rx_hold). After a retired extent 1 more: it is summed and counted first.

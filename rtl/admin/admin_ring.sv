@@ -22,7 +22,8 @@ module admin_ring (
   // from host_if
   input  logic db_valid_i,
   input  logic [15:0] db_index_i,
-  // read client, shared
+  // read client of host_if, shared with admin_pages and admin_bytes: one of them reads at a
+  // time
   output logic rd_valid_o,
   input  logic rd_ready_i,
   output iwarp_pkg::rd_req_t rd_o,
@@ -75,6 +76,7 @@ module admin_ring (
       StIdle:   if (dev_cfg_i.enable && producer_q != index_q) state_d = StRead;
       StRead:   if (rd_ready_i) state_d = StHeader;
       StHeader: if (hdr_valid_i) state_d = StBeat;
+      // A read that failed also returns a beat, which is empty (rd_hdr).
       StBeat:   if (beat_valid_i) state_d = bad_q ? StFatal : StCmd;
       StCmd:    if (cmd_ready_i) state_d = StAnswer;
       StAnswer: if (rsp_valid_i && wr_ready_i) state_d = StIdle;

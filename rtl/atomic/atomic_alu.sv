@@ -19,7 +19,7 @@
 // Latency: 2 cycles. Stage 1 adds the low 32 bits, stage 2 the high 32 bits and the carry.
 // Throughput: 1 operation per cycle. No back-pressure: atomic_alu never stalls, and the consumer
 // has reserved room.
-// Sibling: atomic_lock. Model: model/atomic/atomic_alu.hpp.
+// Parent: atomic_compute. Model: model/atomic/atomic_alu.hpp.
 // Bench: tb/atomic/atomic_alu_test.cpp.
 // Proof: rtl/formal/atomic_alu_fv.sv
 `include "rnic_assert.svh"

@@ -1,18 +1,23 @@
 // atomic_end: ends an item: releases its lock, retires its extent, and keeps its response until
 // rdmap takes it.
 //
+// An item is a request (FetchAdd, CmpSwap or Atomic Write of the peer; entries 0 to 63) or a result
+// (the old value that came back to this requester's own atomic, stored at its sink; entries 64 to
+// 71, no lock). answer_result_i is tpt's verdict, for both kinds.
+//
 //   xlate, fetch, none, sent --> [ arb ] --> [ ended ] --+--> release, to atomic_lock
 //                                                        +--> qn1_retired
 //          +---------------------------------------------+
 //          +--> [ queue of 72 ] --> [ read ] --> atomic_rsp, free
-//   names, tpt's result, old value:   ^
+//   names, tpt's verdict, old value:  ^
 //   RAMs of 72, by entry -------------+
 //
 // 1. Each item ends once. `queue` has an entry for each item inside (QueueRoom_A) and qn1_retired
 //    is always taken (RetiredTaken_A), so an end never waits for a stream: locks are released
 //    however long atomic_rsp waits.
 // 2. The entry, with its words in the RAMs, is free again when its response is taken.
-// 3. Results end in order: `sent` is in order, and no other source has results.
+// 3. Results end in order. `sent` is in order, and it is the only source of results: atomic_xlate,
+//    `fetch` and `none` end only requests.
 // 4. A request that acquired a lock releases it. These are the requests of all sources except
 //    xlate.
 //
@@ -30,7 +35,7 @@ module atomic_end (
   input  logic        accept_i,
   input  logic [6:0]  accept_entry_i,
   input  logic [25:0] accept_name_i,
-  // from atomic_xlate: tpt's response for an entry
+  // from atomic_xlate: tpt's response for an entry; result: the verdict (tpt_result_e)
   input  logic        answer_valid_i,
   input  logic [6:0]  answer_entry_i,
   input  logic [2:0]  answer_result_i,
@@ -40,9 +45,11 @@ module atomic_end (
   input  logic [6:0]  old_entry_i,
   input  logic [1:0]  old_status_i,
   input  logic [63:0] old_value_i,
-  // items that end, with their ending (atomic_end_e): from atomic_xlate, refused or dropped; from
-  // atomic_fetch, dropped; from atomic_store, none: a request that stores nothing; sent: a stored
-  // item, or a result that stores nothing
+  // items that end, with their ending (atomic_end_e):
+  // xlate: from atomic_xlate, a request that is refused or dropped
+  // fetch: from atomic_fetch, a request that is dropped
+  // none:  from atomic_store, a request that stores nothing
+  // sent:  from atomic_store, a request whose word is stored, or any result
   input  logic        xlate_valid_i,
   output logic        xlate_ready_o,
   input  logic [6:0]  xlate_entry_i,

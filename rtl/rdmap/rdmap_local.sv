@@ -11,7 +11,7 @@
 // ended. rdmap_ack polls it (ask_i) until the QP has none.
 //
 // Latency: 2 cycles to tpt, 1 back, 1 from ask_i to idle_o.
-// Throughput: 1 per cycle; tpt takes an invalidation every 11 cycles.
+// Throughput: 1 per cycle; tpt takes an invalidation every 9 cycles.
 // Waits for tpt, for qp and for rdmap_core.
 // Siblings: rdmap_tx, rdmap_ack.
 // Bench: tb/rdmap/rdmap_test.cpp

@@ -56,7 +56,9 @@ module tpt_register #(
   output logic reg_valid_o,
   input  logic reg_ready_i,
   output logic [1:0] reg_op_o,             // 0 bind, 1 claim, 2 open, 3 give up
-  output logic reg_good_o,                 // bind, claim: the operands are good; else refuse it
+  // bind, claim: the operands are good. tpt_update refuses the request if they are not, or if the
+  // pages of a claim exceed the entry's room (claim_ok_q).
+  output logic reg_good_o,
   output logic [63:0] reg_address_o,       // bind: TO in the region
   output logic [JobW-1:0] reg_o,           // RNIC_TPT_JOB_T
   input  logic reg_rsp_valid_i,
@@ -172,6 +174,10 @@ module tpt_register #(
       at_q   <= at_q + 64'd4096;
     end
   end
+  // An invalidation passes a registration or bind that the front still works on. This is safe: both
+  // are of different QPs, since qp_parse issues the WQE after a registration or bind only when that
+  // has completed. Requests of different QPs have no order. tpt_update executes one request at a
+  // time, and in a claimed entry an invalidation finds nothing to close (invariant 1).
   assign local_ready_o  = local_i.is_reg  ? front_q == StIdle && job_room
                         : local_i.is_bind ? front_q == StIdle : inv_ready_i;
   assign inv_valid_o    = local_valid_i && !local_i.is_reg && !local_i.is_bind;

@@ -45,7 +45,7 @@
 // early. (Modulo 4, four destroys that repeat in turn waited for each other forever: each turned
 // the epoch to the number of the next.)
 // Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
-// Throughput of invalidations: 1 per 11 cycles, of a window 13; of their ends 1 per 2.
+// Throughput of invalidations: 1 per 9 cycles, of a window 1 per 11; of their ends 1 per 2.
 // Back-pressure: waits only for its lookup to be picked; an invalidation of our own also until
 // fewer than FifoDepth of them wait for their epoch. Commands, invalidations and registrations take
 // turns.

@@ -1,6 +1,11 @@
-// Rules d and e of ordering.hpp: MMIO responses and writes; the limits of the bus on each request.
-// Also for atomics: between the read of an old value and its completion, no other access reads or
-// stores that word.
+// Checks rules d and e of ordering.hpp, and the words of atomics.
+//
+// Rule d: an MMIO response does not pass writes. Every TLP that dma_wr had begun or offered when
+//   the read arrived is accepted whole before the response.
+// Rule e: a request has 1 byte or more, stays in 4 KiB, is at most MPS or MRRS, and is relaxed only
+//   for payload. A read uses a free tag, and no completion has a free tag.
+// Words: between the read of an old value and its last completion, no other atomic reads or stores
+//   that word. Only qn1 reads and word stores are checked; other clients may access the word.
 #pragma once
 
 #include <array>
@@ -38,7 +43,7 @@ class PortOrder {
   Findings& findings_;
   spec::PcieCfg cfg_, before_;
   uint64_t changed_at_ = 0;
-  std::array<bool, 256> open_{};
+  std::array<bool, 256> open_{};            // by tag: a read is outstanding
   std::map<uint8_t, uint64_t> old_values_;  // by tag: the word that an atomic reads
   uint64_t begun_ = 0, done_ = 0;           // TLPs on dma_wr
   // A TLP has begun; a beat was offered, an MMIO read has arrived in this cycle.

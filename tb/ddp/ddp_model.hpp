@@ -1,6 +1,9 @@
-// The model's ddp behind the interface of RtlDdp. It calls tpt and rdmap: this bench puts the
-// request on the stream and needs the response at once. The result of a segment's keys comes with
-// its payload.
+// The model's ddp behind the interface of RtlDdp. Ports: support/paced_model.hpp.
+//
+// The behaviour calls tpt and rdmap. A call becomes give() of the request and answer() of the
+// response: the bench puts the response in the same cycle, when it sees the request. tx_xlate has
+// no response: the result of a transmit segment's keys comes with its payload (payload_hdr.result).
+// push(): the item is queued, and the bench takes one per cycle.
 #pragma once
 
 #include <algorithm>
@@ -119,8 +122,9 @@ struct ModelDdp : PacedDut {
     ModelDdp& d;
   };
 
-  /// A group has one response, after its last piece. An invalidation that is not the last item of
-  /// its group is taken as good: benches must not let it fail.
+  /// Gives one item of a group to tpt. A group has one response, after its last item; extents
+  /// follow it if the result is ok. An invalidation that is not the last item of its group is taken
+  /// as good here: benches must not let it fail.
   spec::TptResult ask_rx(const spec::RxXlate& x, model::ExtentList& extents) {
     rx_xlate.give(x);
     if (x.last == 0) return spec::TptResult::kOk;
@@ -142,6 +146,7 @@ struct ModelDdp : PacedDut {
       ddp_->rx.enters(hdr.qpn);
       rx_.push(std::move(u));
     }
+    // All outputs of this step must have room, because the behaviour cannot stall inside a call.
     const bool room = rx_xlate.takes() && rx_segment.takes() && place_hdr.ready() &&
                       place_extent.ready() && place.ready();
     if (!rx_.ready() || !room) return;
@@ -158,7 +163,8 @@ struct ModelDdp : PacedDut {
     for (const auto& e : p->extents.all()) place_extent.push(e);
     place.push(to_packet(p->data.bytes()));
   }
-  /// Acknowledges after all reports to qp and rdmap are accepted.
+  /// Acknowledges after all reports to qp and rdmap are accepted: ready() is true when the port's
+  /// queue is empty.
   void acknowledge() {
     if (!rx_done.ready() || !sq_slot_free.ready() || !resp_slot_free.ready() || !tx_fault.ready())
       return;

@@ -277,7 +277,8 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     this->dut.settle();
     ASSERT_EQ(w.wants, 1U);
     w.release_grants();
-    this->expect(r, 500, 0);  // in either order, but a message is never interrupted
+    // After start the responder goes first. A message is never interrupted.
+    this->expect(r, 500, 0);
     this->expect(a, 500, 0);
     if (testing::Test::HasFailure()) return;
     ASSERT_EQ(w.reqs.size(), 6U);
@@ -295,7 +296,9 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
 }
 
 // A Read of 0 bytes waits for earlier placements like any other (RFC 5040 section 5.5, rule 12):
-// its response is sent when they are placed. It fetches nothing, so host_if cannot delay it.
+// its response is sent when they are placed. It fetches nothing, so host_if cannot delay it: ddp
+// does. Segments leave ddp in the order in which they were scheduled, so a Write that is posted
+// later waits for the empty response.
 TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
   each_pace([&](Pace p) {
     World w(this->dut, p);

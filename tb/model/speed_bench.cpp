@@ -1,5 +1,5 @@
 // The speed of a device pair of the model without a platform: messages per second of wall time, and
-// steps per message.
+// steps, cycles and memory allocations per message.
 //
 //   model_speed [MESSAGES] [BYTES] [QPS]
 //

@@ -1,10 +1,14 @@
 // Shared receive queues in ddp, without other units: exactly one report for each WQE that is taken.
 //
-// wqe(tag): what the next take gets, a buffer of 100 bytes. begin(qp), send(qp, offset, bytes, is
-// last, is refused by rdmap), write(), response(): segments of the peer. said(): what ddp has
-// reported since the last call: ok() a finished receive, bad() one with another status (default:
-// flushed), ack() the acknowledgement of a stop. Before that, ddp must have reported each WQE that
-// it has taken from the SRQ.
+// wqe(tag, result, shared, stag): what the next take gets, a buffer of 100 bytes in region `stag`.
+//   shared false: the WQE is from the QP's own receive queue.
+// begin(qp), send(qp, offset, bytes, is last, is refused by rdmap), write(qp, stag), response(qp):
+//   segments of the peer. STag 9 is valid, a lookup of kBadStag fails.
+// send_inv(qp): a Send with Invalidate; its report is held until ddp.rx.invalidated().
+// instant = false: payload is placed only by place_one() and place_all().
+// said(): what ddp has reported since the last call: ok() a finished receive, bad() one with
+//   another status (default: flushed), ack() the acknowledgement of a stop. Before a stop's
+//   acknowledgement, ddp must have reported each WQE that it has taken from the SRQ.
 #include "srq_ddp.hpp"
 
 namespace rnic::tb {
@@ -43,6 +47,8 @@ TEST_F(SrqDdpTest, AnErrorOfTheReceiveKeepsItsStatus) {
   }
 }
 
+// kFailed: qp could not read the WQE. An SRQ keeps it, so nothing is reported. A queue of the QP's
+// own has consumed it, so its receive completes with kFatalErr. kEmpty: there was no WQE.
 TEST_F(SrqDdpTest, NoWqeIsNotOwed) {
   wqe(21, RqTake::kFailed);
   begin(1);

@@ -1,6 +1,10 @@
 // Faults of the trace: commits or outputs differ from what the RTL did. The RTL itself is correct.
 // A changed output also reaches the environment in its changed form.
 //
+// What they are for: the tandem checks commits and outputs. A fault here is one that the RTL could
+// have (a commit lost, doubled, late or wrong; a wrong bit of an output), at any commit or output.
+// The tandem must report it (mutants.cpp).
+//
 //   TraceSpoiler spoiler(trace_faults(seed, 5).at(k));
 //   spoiler.edit(pins.commits, pins.out);           once per device cycle
 #pragma once

@@ -1,11 +1,16 @@
 // Repeats a run that failed on RTL, with a waveform around its first mismatch (architecture 12).
-// The window is around the write of the wrong byte if a device wrote it, else around the detection.
-// Runs repeat exactly, so the failure is the same.
+// Runs repeat exactly, so the failure is the same. Repeats it up to twice:
+//
+//   1. only if `wrong` is known: without a waveform and with the wrong byte watched, which gives
+//      written_at_ns
+//   2. with the waveform, from 2000 ns before to 500 ns after the write of the wrong byte; if no
+//      device wrote it or it is not known, around failed_at_ns
 //
 //   says += failure_wave("write_bw-seed1", kinds, outcome, [&](auto& wave, auto& watch) { ... });
 //
-// Reads these keys of the outcome's json: failed_at_ns; wrong {side, bus}; written_at_ns, which a
-// run adds if its request has a place to watch.
+// Reads these keys of json: of the failed outcome failed_at_ns (without it, nothing is repeated)
+// and wrong {side, bus}; of the first repetition written_at_ns, which a run adds if its request has
+// a place to watch.
 #pragma once
 
 #include <functional>
