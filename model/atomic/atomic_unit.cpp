@@ -1,4 +1,7 @@
-// The way of a request or result through atomic: look_up, looked, begin, store, end, answer.
+// The path of an item through atomic: look_up, looked, begin, store, end, answer. An item is a
+// request (FetchAdd, CmpSwap or Atomic Write of the peer) or a result (the old value that came back
+// to this requester's own atomic, stored at its sink without a lock). Item::result is tpt's
+// verdict, for both kinds.
 #include "atomic/atomic_unit.hpp"
 
 #include <fmt/format.h>
@@ -190,7 +193,7 @@ void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
                 .status = item.status,
                 .value = item.old}},
               at + t.end + more);
-  step_.wake(u_.now() + 1);  // room for one more request
+  step_.wake(u_.now() + 1);  // requests_ < kInside again: the next request may have its turn
 }
 
 void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
@@ -209,7 +212,7 @@ std::string AtomicUnit::waiting_for() const {
   for (const Item& i : turn_)
     s += fmt::format(
         "atomic: a request of QP {} waits for {}\n", i.req.qpn,
-        qp_fetched_i(i.req.qpn) ? "earlier placements" : "what a Read before it fetches");
+        qp_fetched_i(i.req.qpn) ? "earlier placements" : "the payload of an earlier Read Response");
   if (!reading_.empty()) s += fmt::format("atomic: {} reads are not answered\n", reading_.size());
   if (!storing_.empty()) s += fmt::format("atomic: {} stores have not left\n", storing_.size());
   for (const auto& [bucket, items] : locks_)

@@ -39,7 +39,7 @@ class AdminListTest : public AdminWorld<D> {
   spec::AdminRsp waits(uint32_t slot, const AdminMrArgs& a) {
     const auto rsp =
         repeated(slot, [&] { return this->expect(Status::kInProgress, Op::kCreateMr, slot, a); });
-    EXPECT_TRUE(this->sent.empty());
+    EXPECT_TRUE(this->sent.empty()) << "a unit got a command";
     EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
     return rsp;
   }
@@ -108,8 +108,10 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   }
   this->waits(4, overlapping);  // the entries of the forgotten list are free
   EXPECT_EQ(this->reads, 9U);
-  for (unsigned i = 0; i < 3; i++) this->waits(3, a);  // the other way round
+  // Now `overlapping` is the list that waits, and `a` is the other one.
+  for (unsigned i = 0; i < 3; i++) this->waits(3, a);
   const auto made = this->ends(4, overlapping);
+  // Its entries 100 to 549 are in use now, and `a` needs 0 to 499.
   this->refused(Status::kInUse, Op::kCreateMr, 3, a);
   this->destroy(made);
   this->waits(3, a);  // begins anew

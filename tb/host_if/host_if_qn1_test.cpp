@@ -45,7 +45,7 @@ class HostIfQn1Test : public testing::Test {
     EXPECT_EQ(read(spec::kDevCtrlOffset) & 1, 1U);  // after the write: DMA is on
     dut.settle(20);
     words.clear(), places.clear(), reads.clear();
-    left = placed = word_reports = place_reports = 0;
+    words_on_pcie = placed = word_reports = place_reports = 0;
     inside = false;
     base = dut.word_wr.moved();
   }
@@ -68,8 +68,9 @@ class HostIfQn1Test : public testing::Test {
   // --- words, concurrent with places
   std::deque<spec::WordWr> words;  // put, not yet on PCIe
   std::deque<size_t> places;       // likewise: sizes in bytes
-  // Words and place packets sent on PCIe; their word_done and place_done; words accepted before.
-  uint64_t left = 0, placed = 0, word_reports = 0, place_reports = 0, base = 0;
+  // Words and place packets that dma_wr has accepted, and reports of them by word_done, place_done.
+  uint64_t words_on_pcie = 0, placed = 0, word_reports = 0, place_reports = 0;
+  uint64_t base = 0;    // words that word_wr had accepted before start()
   bool inside = false;  // within a place packet
 
   void word(uint64_t address) {
@@ -104,14 +105,14 @@ class HostIfQn1Test : public testing::Test {
       ASSERT_EQ(t.data.size(), 8U);
       uint64_t value = 0;
       std::memcpy(&value, t.data.data(), 8);
-      ASSERT_EQ(value, words.front().data) << "word " << left;
+      ASSERT_EQ(value, words.front().data) << "word " << words_on_pcie;
       words.pop_front();
-      left++;
+      words_on_pcie++;
     });
     dut.word_done.on_item([this](const spec::WordDone& d) {
       word_reports++;
       EXPECT_EQ(d.count, static_cast<uint16_t>(word_reports));
-      EXPECT_GE(left, word_reports) << "word_done before the word was accepted";
+      EXPECT_GE(words_on_pcie, word_reports) << "word_done before the word was accepted";
     });
     dut.place_done.on_item([this](const spec::PlaceDone& d) {
       place_reports++;
@@ -123,7 +124,7 @@ class HostIfQn1Test : public testing::Test {
     dut.settle();
     EXPECT_TRUE(words.empty()) << words.size() << " words are missing";
     EXPECT_TRUE(places.empty()) << places.size() << " packets are missing";
-    EXPECT_EQ(left, count);
+    EXPECT_EQ(words_on_pcie, count);
     EXPECT_EQ(word_reports, count);
   }
 
@@ -199,7 +200,7 @@ TYPED_TEST(HostIfQn1Test, WordDoneHoldsNobody) {
   auto& d = this->dut;
   d.word_done.stall(100);
   for (unsigned i = 0; i < 300; i++) this->word(), this->place(100);
-  EXPECT_TRUE(d.run_until([&] { return this->left == 300 && this->placed == 300; }));
+  EXPECT_TRUE(d.run_until([&] { return this->words_on_pcie == 300 && this->placed == 300; }));
   EXPECT_EQ(this->word_reports, 0U);
   d.word_done.stall(0);
   this->expect_all_stored(300);
@@ -230,7 +231,7 @@ TYPED_TEST(HostIfQn1Test, AnAnswerWaitsForAcceptedWords) {
         << "an answer passed a word, " << wait << " cycles after it";
     d.dma_wr.stall(0);
     EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
-    EXPECT_EQ(this->left, 1U);
+    EXPECT_EQ(this->words_on_pcie, 1U);
     this->expect_all_stored(1);
   }
 }
@@ -247,7 +248,7 @@ TYPED_TEST(HostIfQn1Test, AnswersAndWordsAtRandom) {
     d.mmio_rsp.on_item([&](const spec::MmioRsp&) {
       answers++;
       ASSERT_FALSE(before.empty());
-      EXPECT_GE(this->left, before.front()) << "mmio_rsp passed a word";
+      EXPECT_GE(this->words_on_pcie, before.front()) << "mmio_rsp passed a word";
       before.pop_front();
     });
     uint64_t mmio = d.mmio_req.moved();
@@ -470,11 +471,11 @@ TYPED_TEST(HostIfQn1Test, Throughput) {
     do d.cycle();
     while (!d.word_wr.taken());
     const uint64_t taken = d.now();
-    EXPECT_TRUE(d.run_until([&] { return this->left == 1; }));
+    EXPECT_TRUE(d.run_until([&] { return this->words_on_pcie == 1; }));
     const uint64_t latency = d.now() - taken;
     for (unsigned i = 0; i < 500; i++) this->word();
     const uint64_t from = d.now();
-    EXPECT_TRUE(d.run_until([&] { return this->left == 501; }));
+    EXPECT_TRUE(d.run_until([&] { return this->words_on_pcie == 501; }));
     const uint64_t stores = d.now() - from;
     this->expect_all_stored(501);
     const auto small = [&](auto& in, unsigned tap, uint8_t length) {

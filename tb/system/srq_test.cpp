@@ -209,7 +209,7 @@ TEST_P(SrqTest, AMessageThatNeverEndsHoldsOneReceive) {
           h.until("its first segment", [&] { return left == 0; });
           for (unsigned i = 0; i < kRounds; ++i) {
             (void)qps[1]->send(data.sge(0, 1000));
-            h.until("its place", [&] { return qps[1]->sends_outstanding() < 2; });
+            h.until("room for another Send", [&] { return qps[1]->sends_outstanding() < 2; });
           }
           h.until_complete(*qps[1], "the other QP");
           client_ends(h);

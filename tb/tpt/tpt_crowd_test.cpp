@@ -249,7 +249,7 @@ class Crowd {
   /// one that was certain for all that time may also be not found.
   void judge(const Access& a) {
     const uint64_t last = a.retired.empty() ? 0 : a.retired.back();
-    bool surely = false, late = false;
+    bool surely = false, is_late = false;
     for (const Version& v : versions_) {
       if (v.stag != a.item.stag || v.posted > a.seen || v.closed < a.posted) continue;
       surely |= v.opened <= a.posted && a.seen <= v.closing;
@@ -258,17 +258,17 @@ class Crowd {
       if (result != TptResult::kOk) return count(fails);
       Extents want;
       TptWorld<D>::walk(v.r, a.item, want);
-      if (a.client == kQn1) want.resize(1);
+      if (a.client == kQn1) want.resize(1);  // tpt_walk, Single: one extent, which ends at the page
       want.back().last = 1;
       Extents got = a.extents;
       for (auto& e : got) e.epoch = 0;
       if (got != want) continue;
-      late = last > v.closed;
-      if (!late) return count(oks);
+      is_late = last > v.closed;
+      if (!is_late) return count(oks);
     }
     if (!surely && *a.result == TptResult::kStag) return count(fails);
-    ADD_FAILURE() << (late ? "in flight after the report that its window is closed: "
-                           : "nothing that was there grants or refuses this: ")
+    ADD_FAILURE() << (is_late ? "in flight after the report that its window is closed: "
+                              : "nothing that was there grants or refuses this: ")
                   << a.item.describe() << "\n  client " << +a.client << " result "
                   << static_cast<unsigned>(*a.result) << ", asked " << a.posted << ", seen "
                   << a.seen << ", last extent retired " << last << "\n  "
@@ -391,6 +391,7 @@ class Crowd {
     w.is_taken = true;
     OfRegion* of = w.open != nullptr ? w.region : nullptr;
     if (of != nullptr) of->pending++, w.open->closing = now_;
+    // The destroy of a window ignores the key byte of its STag.
     EXPECT_EQ(destroy(w.mw.stag ^ static_cast<uint32_t>(rng_.below(256))), AdminStatus::kOk);
     if (of != nullptr) {
       w.open->closed = now_;
