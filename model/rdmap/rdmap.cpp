@@ -333,6 +333,7 @@ Rdmap::Turn Rdmap::begin_atomic(uint16_t qpn) {
     return t;
   }
   const spec::AtomicRequest& a = in.atomic;
+  t.request_id = a.request_id;
   t.request.op =
       a.aopcode == spec::kAtomicFetchAdd ? spec::AtomicOp::kFetchAdd : spec::AtomicOp::kCmpSwap;
   t.request.stag = a.remote_stag;
@@ -359,6 +360,10 @@ std::optional<TxMessage> Rdmap::atomic_rsp(const spec::AtomicRsp& rsp) {
     fail(rsp.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
     return std::nullopt;
   }
+  return atomic_message(rsp, in.atomic.request_id);
+}
+
+TxMessage Rdmap::atomic_message(const spec::AtomicRsp& rsp, uint32_t request_id) {
   TxMessage m;
   m.hdr = {.qpn = rsp.qpn,
            .source = TxSource::kResp,
@@ -370,8 +375,7 @@ std::optional<TxMessage> Rdmap::atomic_rsp(const spec::AtomicRsp& rsp) {
   m.hdr.length = spec::AtomicResponse::kBytes;
   m.hdr.is_inline = 1;
   m.body = rnic::Payload::make(spec::AtomicResponse::kBytes);
-  spec::AtomicResponse{.request_id = in.atomic.request_id, .value = rsp.value}.pack(
-      m.body.writable());
+  spec::AtomicResponse{.request_id = request_id, .value = rsp.value}.pack(m.body.writable());
   return m;
 }
 

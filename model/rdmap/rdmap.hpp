@@ -55,7 +55,8 @@ class Rdmap final : public SegmentJudge {
   // Atomics and Atomic Writes: RFC 7306 section 5, draft-talpey-rdma-commit-01 section 3.1.3.
   struct Turn {
     spec::AtomicReq request;
-    uint64_t watermark = 0;  // number of placements before the request
+    uint64_t watermark = 0;   // number of placements before the request
+    uint32_t request_id = 0;  // of an Atomic Request
   };
   /// Whether the QP's oldest request is an atomic or Atomic Write.
   bool is_atomic(uint16_t qpn) const;
@@ -69,6 +70,8 @@ class Rdmap final : public SegmentJudge {
   bool is_alive(uint16_t qpn) const { return qps_[qpn].running && !qps_[qpn].failed; }
   /// Returns the response; nothing if the request or its QP has failed.
   std::optional<TxMessage> atomic_rsp(const spec::AtomicRsp& rsp);
+  /// The response message of a request with this Request Identifier, which was executed.
+  static TxMessage atomic_message(const spec::AtomicRsp& rsp, uint32_t request_id);
 
   spec::RxVerdict rx_segment(const spec::RxSegment& segment) override;
 

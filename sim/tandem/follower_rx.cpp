@@ -96,6 +96,7 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
     case kCtl:
       if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) {
         if (ctl->op == spec::QpOp::kStart) in_hand_[c.qpn].reset();  // the RTL never served it
+        if (ctl->op == spec::QpOp::kStop) q.dead = q.dead.value_or(tally_.cycle());
         rdmap_.control(*ctl);
       }
       return;

@@ -24,7 +24,9 @@ enum Bit : uint8_t {
 void Steps::qp_error(const spec::QpError& e) {
   qps_[e.qpn].bits |= kError;
   qps_[e.qpn].errors.push_back(e);
-  if (e.cause != spec::Cause::kNone) qps_[e.qpn].has_failed = true;
+  if (e.cause == spec::Cause::kNone) return;
+  qps_[e.qpn].has_failed = true;
+  qps_[e.qpn].dead = tally_.cycle();
 }
 
 void Steps::llp_event(const spec::LlpEvent& e) {

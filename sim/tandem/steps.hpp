@@ -127,6 +127,7 @@ class Steps final : private model::HostIf::Out,
     bool fin = false;                  // qp_state has taken the peer's FIN
     bool has_failed = false;           // rdmap has reported an error,
     std::optional<uint64_t> barred;    // and qp_state took it in this cycle
+    std::optional<uint64_t> dead;      // cycle in which the QP failed, or its rdmap stopped
     uint64_t flushed = 0;              // cycle in which the last flush began
     bool look_empty = false, look_reads = false;  // result of qp_state's queue check
     std::optional<spec::QpCmd> at_look;           // query, destroy: executed at the queue check
