@@ -119,7 +119,7 @@ module tpt_entry_fv #(
   logic [4:0]       unused_log, unused_room;
   logic [FromW-1:0] unused_origin;
   logic [PblW-1:0]  unused_pbl;
-  logic [2:0]       client;   // as in tpt.sv: Rx 0, Tx 1, Wqe 2, Resp 3, Update 4, Qn1 5
+  logic [2:0]       client;
   logic             invalidate;
   logic [65:0]      ends, region_ends;
   iwarp_pkg::tpt_result_e expected;
