@@ -546,20 +546,7 @@ Result<void> Side::look_for_events() {
       continue;
     }
     report().fails(dev().now());
-    const uint32_t most = context_.query_device().max_cqe;
-    if (e->type == IBV_EVENT_CQ_ERR && cqe_wanted_ > most)
-      return fail(Errc::kNoMemory,
-                  "the completion queue of a thread overflowed: {} QPs with {} requests and {} "
-                  "receives each, max_cqe={}",
-                  shape_.lanes, shape_.window, shape_.receives ? rx_slots() : 0, most);
-    if (e->type == IBV_EVENT_CQ_ERR)
-      return fail(Errc::kConnectionLost, "completion queue {} overflowed", e->object);
-    const auto term = e->peer_term;
-    return fail(Errc::kConnectionLost, "QP {}: {}{}", e->object,
-                spec::to_string(static_cast<spec::Cause>(e->cause)),
-                term == 0 ? ""
-                          : fmt::format(", the peer's Terminate is {:x}/{:x}/{:02x}", term >> 12,
-                                        term >> 8 & 0xf, term & 0xff));
+    return fail(Errc::kConnectionLost, "{} of {}", to_string(*e), e->object);
   }
   return {};
 }

@@ -1,4 +1,6 @@
 // Context: a doorbell page, the objects created through it, and its asynchronous events.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -38,6 +40,41 @@ std::string_view to_string(WcStatus status) {
       return "general error";
   }
   return "unknown";
+}
+
+std::string_view to_string(EventType type) {
+  switch (type) {
+    case IBV_EVENT_CQ_ERR:
+      return "IBV_EVENT_CQ_ERR";
+    case IBV_EVENT_QP_FATAL:
+      return "IBV_EVENT_QP_FATAL";
+    case IBV_EVENT_QP_REQ_ERR:
+      return "IBV_EVENT_QP_REQ_ERR";
+    case IBV_EVENT_QP_ACCESS_ERR:
+      return "IBV_EVENT_QP_ACCESS_ERR";
+    case IBV_EVENT_DEVICE_FATAL:
+      return "IBV_EVENT_DEVICE_FATAL";
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return "IBV_EVENT_SRQ_LIMIT_REACHED";
+  }
+  return "unknown";
+}
+
+std::string terminate_text(uint32_t term) {
+  const uint32_t layer = term >> 12, etype = term >> 8 & 15, code = term & 255;
+  const auto row = std::ranges::find_if(spec::kCauses, [&](const spec::CauseRow& r) {
+    return r.cause != spec::Cause::kNone && r.layer == layer && r.etype == etype && r.code == code;
+  });
+  return fmt::format("{:x}/{:x}/{:02x}{}", layer, etype, code,
+                     row == spec::kCauses.end() ? "" : fmt::format(" ({})", row->name));
+}
+
+std::string to_string(const AsyncEvent& event) {
+  const spec::CauseRow& row = spec::cause_row(static_cast<spec::Cause>(event.cause));
+  std::string s = fmt::format("{}: {} ({})", to_string(event.type), row.name, row.doc);
+  if (event.peer_term != 0)
+    s += fmt::format(", the peer's Terminate {}", terminate_text(event.peer_term));
+  return s;
 }
 
 std::string_view to_string(QpState state) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -142,6 +143,9 @@ enum EventType : uint32_t {
   IBV_EVENT_SRQ_LIMIT_REACHED = 15,  ///< fewer receives than the limit were left; it is now 0
 };
 
+/// "IBV_EVENT_QP_FATAL"
+std::string_view to_string(EventType type);
+
 struct Sge {
   uint64_t addr = 0;  ///< in the region's address space; a pointer of this process for inline data
   uint32_t length = 0;
@@ -246,6 +250,11 @@ struct AsyncEvent {
   uint32_t cause = 0;      ///< spec::Cause
   uint16_t peer_term = 0;  ///< layer, type and code of a Terminate that the peer sent; 0: none
 };
+/// Event, cause with its meaning, and the peer's Terminate if it sent one.
+std::string to_string(const AsyncEvent& event);
+/// "1/1/00 (ddp_tagged_stag)": layer (4 bits), type (4) and code (8) of a Terminate, with the cause
+/// for which the device sends it, if there is one (docs/gen/errors.md).
+std::string terminate_text(uint32_t term);
 
 struct QpCap {
   uint32_t max_send_wr = 64;  ///< counts WQEs of the size given by max_send_sge and

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <map>
 
-#include "replay/names.hpp"
 #include "rnic/verbs_types.hpp"
 #include "settings/errors.hpp"
 #include "settings/words.hpp"
@@ -185,7 +184,8 @@ std::string Ending::text() const {
   if (kind == Kind::kClose) return "a close";
   if (kind == Kind::kNothing) return "nothing";
   if (!layer && !etype && !code) return "a Terminate";
-  if (layer && etype && code) return name_of_terminate(*layer, *etype, *code);
+  if (layer && etype && code)
+    return "Terminate " + verbs::terminate_text(*layer << 12 | *etype << 8 | *code);
   const auto digit = [](const auto& n) { return n ? fmt::format("{:x}", *n) : std::string("any"); };
   return fmt::format("Terminate {}/{}/{}", digit(layer), digit(etype),
                      code ? fmt::format("{:02x}", *code) : "any");

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "link/link.hpp"
-#include "replay/names.hpp"
 
 namespace rnic::app {
 namespace {
@@ -393,7 +392,7 @@ void ReplayPlayer::finish(PciDevice& dev, Context& context) {
   check_end(has_closed || (plan_.we_close_said.value_or(false) && r.has_value()));
   poll();
   while (const auto e = context.get_async_event(0)) {
-    events_.push_back("asynchronous event " + text_of(*e));
+    events_.push_back("asynchronous event " + to_string(*e));
   }
   check_memory();
   (void)qp_.destroy();

@@ -7,7 +7,6 @@
 
 #include "base/bytes.hpp"
 #include "mpa/crc32c.hpp"
-#include "replay/names.hpp"
 
 namespace rnic::app {
 
@@ -100,9 +99,7 @@ std::string Message::describe() const {
     s += fmt::format(" range={:#010x}+{:#x} size={} flags={:#x}", f->sink_stag, f->sink_to,
                      f->length, f->flags);
   } else if (head.opcode == spec::RdmapOpcode::kTerminate && payload.size() >= 4) {
-    const std::string cause = cause_of_terminate(payload[0] >> 4, payload[0] & 15u, payload[1]);
-    s += fmt::format(" cause={:x}/{:x}/{:02x}{}", payload[0] >> 4, payload[0] & 15, payload[1],
-                     cause.empty() ? "" : fmt::format(" ({})", cause));
+    s += " cause=" + verbs::terminate_text(base::load_be<uint16_t>(payload.data()));
   } else if (const auto immediate = immediate_of(*this)) {
     s += fmt::format(" immediate={:#018x}", *immediate);
   } else {
