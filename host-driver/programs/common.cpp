@@ -122,7 +122,11 @@ Result<void> Side::open() {
   // Completions of all requests and receives of a lane; 2 * kBatch: credits, marks, control.
   const uint32_t wanted = shape_.lanes * (shape_.window + rx_slots() + 2 * kBatch) + shape_.srq_wr;
   const DeviceAttr& attr = context_.query_device();
-  cqe_wanted_ = wanted;
+  if (shape_.receives && uint64_t{shape_.lanes} * rx_slots() > attr.max_cqe)
+    return fail(Errc::kNoMemory,
+                "{} QPs of a thread with {} receives each; a completion queue has max_cqe={} "
+                "entries",
+                shape_.lanes, rx_slots(), attr.max_cqe);
   auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
   if (!cq) return error_of(cq);
   cq_ = std::move(*cq);

@@ -240,7 +240,6 @@ class Side {
   bool is_client_;
   Shape shape_;
   uint32_t kept_slots_ = 1;
-  uint32_t cqe_wanted_ = 0;  // entries for all completions that may be outstanding
   verbs::Context context_;
   verbs::Pd pd_;
   verbs::Cq cq_;

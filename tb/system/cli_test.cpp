@@ -266,8 +266,7 @@ constexpr Row kWrong[] = {
     {"set_nothing", "run write_lat --set size=0", "size 0"},
     {"set_nothing_lent", "run mw_bind --set size=0", "mw_bind: size 0 is no memory"},
     {"set_completions", "run send_bw --set qps=600 --set count=20",
-     "less than qps=600 or depth=64, or use more threads (no memory: the completion queue of a "
-     "thread overflowed"},
+     "ask for less, or more threads (no memory: 600 QPs of a thread with 64 receives each"},
     {"set_build", "run write_lat --set build=small", "none of default, minimum, stall"},
     {"set_build_says_how", "run write_lat --set server.build=narrow_7",
      "narrow_7:SIZE=VALUE,SIZE=VALUE\" && cmake --build --preset release --target rnic-sim"},

@@ -137,7 +137,7 @@ void Judge::report_devices() {
   only_programs_ = v_.mismatches == 0 && !device_differs && ending_.result.failures.empty();
 }
 
-/// The setting that enlarges the resource that the driver's error reports as used up.
+/// The setting that enlarges, or shares out, the resource that the driver's error reports as used up.
 std::string Judge::setting_of_room() const {
   struct Room {
     std::string_view words, setting;
@@ -147,6 +147,7 @@ std::string Judge::setting_of_room() const {
       Room{"STag slots", "num_stags"},      Room{"queue pairs", "num_qps"},
       Room{"completion queues", "num_cqs"}, Room{"doorbell pages", "num_pages"},
       Room{"protection domains", "num_pds"}};
+  if (first().error.find("max_cqe") != std::string::npos) return "more threads";
   for (const Room& r : kRooms) {
     if (first().error.find(r.words) == std::string::npos) continue;
     return fmt::format("a larger {} of its device (list settings)", r.setting);
@@ -170,11 +171,6 @@ void Judge::refuse_settings() const {
         "less "
         "than rd_atomic={} ({})",
         program, name, s_.params.rd_atomic, first().error));
-  if (has_code(first(), base::Errc::kNoMemory))
-    throw Usage(fmt::format(
-        "{}: the {} has no room for what the settings ask for; ask for less than qps={} "
-        "or depth={}, or use more threads ({})",
-        program, name, s_.params.qps, s_.params.depth, first().error));
   // The settings forbid what the server opens: the image of an earlier run does not fit this run,
   // or the domain lacks the right. Other errors of "open" are failures of the run.
   constexpr std::array kForbidden = {base::Errc::kBadState, base::Errc::kInvalidArgument,
