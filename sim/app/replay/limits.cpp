@@ -47,6 +47,15 @@ uint64_t entries_of(const sim::HostConfig& host, const Need& n) {
   return n.is_persistent || pages <= host.scatter_pages ? 1 : pages;
 }
 
+/// What regions take of the host and of the device.
+struct Sum {
+  uint64_t arena = 0, persistent = 0, entries = kOwnRegions;
+  void add(const sim::HostConfig& host, const Need& n) {
+    (n.is_persistent ? persistent : arena) += n.is_persistent ? n.bytes : arena_of(host, n.bytes);
+    entries += entries_of(host, n);
+  }
+};
+
 std::string larger_arena(uint64_t bytes) {
   return fmt::format("--set arena_mib={}", (bytes + kMiB - 1) / kMiB + kSpareMib);
 }
@@ -62,35 +71,25 @@ void refuse_regions(const Listing& l, const std::vector<Need>& needs, const Room
                     "replay takes {} itself; have fewer, or a model with a larger num_stags",
                     at(needs[most]), needs.size(), most, stags, kOwnRegions));
   }
-  uint64_t arena = 0, persistent = 0, entries = kOwnRegions;
+  Sum all, here;  // here: up to the region at which the message points
+  for (const Need& n : needs) all.add(room.host, n);
   for (const Need& n : needs) {
-    (n.is_persistent ? persistent : arena) +=
-        n.is_persistent ? n.bytes : arena_of(room.host, n.bytes);
-    entries += entries_of(room.host, n);
-  }
-  uint64_t arena_here = 0, persistent_here = 0, entries_here = kOwnRegions;
-  for (const Need& n : needs) {
-    if (n.is_persistent) {
-      persistent_here += n.bytes;
-    } else {
-      arena_here += arena_of(room.host, n.bytes);
-    }
-    entries_here += entries_of(room.host, n);
-    if (arena_here > room.host.arena_mib * kMiB)
-      throw Usage(
-          fmt::format("{}the regions have {} MiB; the host has arena_mib={}: have fewer or smaller "
-                      "regions, or {}",
-                      at(n), (arena + kMiB - 1) / kMiB, room.host.arena_mib, larger_arena(arena)));
-    if (persistent_here > room.host.pmem_bytes)
+    here.add(room.host, n);
+    if (here.arena > room.host.arena_mib * kMiB)
+      throw Usage(fmt::format(
+          "{}the regions have {} MiB; the host has arena_mib={}: have fewer or smaller "
+          "regions, or {}",
+          at(n), (all.arena + kMiB - 1) / kMiB, room.host.arena_mib, larger_arena(all.arena)));
+    if (here.persistent > room.host.pmem_bytes)
       throw Usage(
           fmt::format("{}the regions with flush_persistent have {} bytes; the host has "
                       "pmem_bytes={}: have fewer or smaller regions, or a larger pmem_bytes",
-                      at(n), persistent, room.host.pmem_bytes));
-    if (entries_here > room.sizes.num_pbl)
+                      at(n), all.persistent, room.host.pmem_bytes));
+    if (here.entries > room.sizes.num_pbl)
       throw Usage(
           fmt::format("{}the regions have {} pages; the device has num_pbl={}: have fewer or "
                       "smaller regions, larger pages (page_kib), or a model with a larger num_pbl",
-                      at(n), entries, room.sizes.num_pbl));
+                      at(n), all.entries, room.sizes.num_pbl));
   }
 }
 
