@@ -82,7 +82,7 @@ module llp_if_ctl #(
   output logic                     abort_done_o,
   input  logic [ConnW-1:0]         raw_conn_i,
   input  logic                     raw_idle_i,
-  // to and from llp_if_grant: checks whether credit for streaming bytes is available, takes none
+  // to and from llp_if_grant: checks that credit for streaming bytes is available; reserves none
   output logic                     probe_valid_o,
   input  logic                     probe_ready_i,
   output logic [ConnW-1:0]         probe_conn_o,

@@ -108,7 +108,7 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   }
   this->waits(4, overlapping);  // the entries of the forgotten list are free
   EXPECT_EQ(this->reads, 9U);
-  // Now `overlapping` is the list that waits, and `a` is the other one.
+  // Now the list of `overlapping` is being read, and `a` waits.
   for (unsigned i = 0; i < 3; i++) this->waits(3, a);
   const auto made = this->ends(4, overlapping);
   // Its entries 100 to 549 are in use now, and `a` needs 0 to 499.

@@ -85,17 +85,17 @@ bool loses(const Outcome& o) {
   return o.json.contains("crash") && o.json["crash"]["points_with_loss"].get<uint64_t>() != 0;
 }
 
-/// Describes the first instant with a loss. told: records that were acknowledged to the client;
-/// there: those that the recovery finds; whole: whole records in the log, found or not.
+/// Describes the first instant with a loss: records that were acknowledged to the client, those that
+/// the recovery finds, and whole records in the log, found or not.
 std::string describe(const nlohmann::ordered_json& first) {
   const auto log = first["log"].get<std::string>();
-  const auto told = first["acknowledged"].get<uint64_t>(),
-             there = first["recovered"].get<uint64_t>(), whole = first["whole"].get<uint64_t>();
+  const auto acknowledged = first["acknowledged"].get<uint64_t>(),
+             recovered = first["recovered"].get<uint64_t>(), whole = first["whole"].get<uint64_t>();
   if (first["is_damaged"].get<bool>())
     return fmt::format("the tail pointer of {} names bytes that are no whole records; {} are whole",
                        log, whole);
-  return fmt::format("{} has {} of {}{}", log, there, told,
-                     whole >= told ? "; they are whole, the tail pointer is lost" : "");
+  return fmt::format("{} has {} of {}{}", log, recovered, acknowledged,
+                     whole >= acknowledged ? "; they are whole, the tail pointer is lost" : "");
 }
 
 /// The command that cuts the power at the first loss.
