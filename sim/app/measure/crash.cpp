@@ -85,7 +85,7 @@ bool loses(const Outcome& o) {
   return o.json.contains("crash") && o.json["crash"]["points_with_loss"].get<uint64_t>() != 0;
 }
 
-/// Describes the first instant with a loss: records that were acknowledged to the client, those that
+/// Describes the first instant with a loss: records acknowledged to the client, those that
 /// the recovery finds, and whole records in the log, found or not.
 std::string describe(const nlohmann::ordered_json& first) {
   const auto log = first["log"].get<std::string>();

@@ -137,7 +137,7 @@ void Judge::report_devices() {
   only_programs_ = v_.mismatches == 0 && !device_differs && ending_.result.failures.empty();
 }
 
-/// The setting that enlarges, or shares out, the resource that the driver's error reports as used up.
+/// The setting that enlarges or shares out the resource that the driver's error reports as used up.
 std::string Judge::setting_of_room() const {
   struct Room {
     std::string_view words, setting;
