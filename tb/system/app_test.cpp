@@ -406,18 +406,31 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
          "rnic            300000    200000      12       106       759686       66\n";
   Results r(o);
   r.logic();
-  EXPECT_NE(r.page().find("| logic depth | 13 LUT6 levels (tpt) | no path above 11 LUT6 levels | "
+  EXPECT_NE(r.page().find("| logic depth | 13 LUT6 levels (tpt) | no path above 8 LUT6 levels | "
                           "**no** |"),
             std::string::npos)
       << r.page();
-  EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 |"), std::string::npos) << r.page();
+  EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 | 65000 LUT6 | **no** |"),
+            std::string::npos)
+      << r.page();
   EXPECT_NE(
       r.page().find(
-          "- logic depth (13 LUT6 levels (tpt), wanted no path above 11 LUT6 levels): tpt: 13 LUT "
-          "levels, at most 12: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9].\n"),
+          "- logic depth (13 LUT6 levels (tpt), wanted no path above 8 LUT6 levels): tpt: 13 LUT "
+          "levels, at most 12: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9], "
+          "tpt 13, rnic 12; depth.sh accepts 11.\n"),
       std::string::npos)
       << r.page();
   EXPECT_EQ(r.json()["figures"][0]["reached"], false);
+  std::ofstream(o.depth) << "# unit       LUT6   flops  memory bits  levels  hash\n"
+                            "host_if     29647   21278       906149      10  edaf50d483229456\n"
+                            "rnic       119568   94703     70213259      11  bb355d117df8cc31\n";
+  Results table(o);
+  table.logic();
+  EXPECT_NE(table.page().find("- size of the chip (119568 LUT6, wanted 65000 LUT6): 1.84 times the "
+                              "goal; the largest units, of the chip: host_if 25 %.\n"),
+            std::string::npos)
+      << table.page();
+  EXPECT_NE(table.page().find("| host_if | 29647 | 21278 | 906149 | 10 |"), std::string::npos);
   std::ofstream(o.depth) << "nothing of the kind\n";
   EXPECT_NE(usage_of([&] { r.logic(); }).find("depth.sh"), std::string::npos);
 }

@@ -384,7 +384,8 @@ constexpr Row kWrong[] = {
      "results: --plot some.svg has no effect (bandwidth draws it)"},
     {"plot_other", "run write_lat --plot some.svg", "run: takes no --plot (results, sweep do)"},
     {"plot_output", "results bandwidth --plot -", "--plot -: a file is wanted"},
-    {"depth_other", "results --depth some", "not what rtl/lint/depth.sh prints"},
+    {"depth_other", "results --depth some",
+     "neither rtl/lint/sizes.txt nor what rtl/lint/depth.sh prints"},
     {"ci_other", "results tests --ci some", "not what tb/run.sh prints"},
     // output files
     {"pcap", "run write_lat --pcap /nonexistent/x",
@@ -871,15 +872,14 @@ TEST_F(Cli, StagesAreToldOfEachSideAndEachPath) {
   EXPECT_NE(busy.out.find("llp_tx_hdr "), std::string::npos) << busy.out;
 }
 
-TEST_F(Cli, ResultsWantsTheLimitOfDepthSh) {
+TEST_F(Cli, ResultsNamesTheLimitOfDepthSh) {
   std::ifstream script(RNIC_CAPTURES "/../../../rtl/lint/depth.sh");
   std::string line, limit;
   while (std::getline(script, line))
     if (line.starts_with("limit=")) limit = line.substr(6);
   ASSERT_FALSE(limit.empty());
-  const Told told = run("results logic");
-  EXPECT_NE(told.out.find("| no path above " + limit + " LUT6 levels |"), std::string::npos)
-      << told.out;
+  const Told told = run("results logic --depth " RNIC_CAPTURES "/../../../rtl/lint/sizes.txt");
+  EXPECT_NE(told.out.find("; depth.sh accepts " + limit + ".\n"), std::string::npos) << told.out;
 }
 
 TEST_F(Cli, ResultsSayHowManyOperationsTheirStagesAreOf) {

@@ -39,7 +39,7 @@ class Results {
   void atomics();       // rates of FetchAdd and CmpSwap, and the round trip of PCIe
   void keys();          // Writes with Immediate; fast registrations and windows
   void speed();         // of both simulations, and memory
-  void logic();         // size and depth, from the output of rtl/lint/depth.sh
+  void logic();         // size and depth, from rtl/lint/sizes.txt
   void tests();         // time of all tests, from the output of tb/run.sh
 
   /// Runs a part. A part that adds no row to any table is an error.
@@ -109,11 +109,14 @@ Spread spread_of(std::vector<double> values);
 
 /// Maximum of LUT6 levels of a path: the limit of rtl/lint/depth.sh.
 inline constexpr unsigned long kMostLevels = 11;
+/// Goals of architecture 16: LUT6 levels of a path, LUT6 of the default build.
+inline constexpr unsigned long kGoalLevels = 8, kGoalLuts = 65'000;
 
-/// The output of rtl/lint/depth.sh: a line per unit, followed by its memories and its errors.
-/// Throws Usage.
+/// rtl/lint/sizes.txt, a line per unit; or the output of rtl/lint/depth.sh, where memories and
+/// errors follow the line of a unit. Throws Usage.
 struct Depth {
-  // Unit, LUT6, flops, levels, memories, memory bits; the first row is the heading.
+  // The first row is the heading. sizes.txt: unit, LUT6, flops, memory bits, levels; depth.sh:
+  // unit, LUT6, flops, levels, memories, memory bits.
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> complaints;  // "unit: FAIL ..."
   std::string chip_luts;                // of rnic; empty: the output has no line for it

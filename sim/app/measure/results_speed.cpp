@@ -103,7 +103,7 @@ void Results::speed() {
                       kPairs, markdown(rows)));
 }
 
-// The line of a unit: name, LUT6, flops, levels, memories, memory bits, seconds.
+// The line of a unit has 5 or 6 figures after its name: as Depth::rows, then seconds or a hash.
 Depth read_depth(const std::string& file) {
   const auto bytes = read_file(file);
   std::istringstream in(std::string(bytes.begin(), bytes.end()));
@@ -115,6 +115,8 @@ Depth read_depth(const std::string& file) {
     if (words.empty()) continue;
     if (words[0] == "unit")
       d.rows = {{"unit", "LUT6", "flops", "levels", "memories", "memory bits"}};
+    if (words.size() > 1 && words[0] == "#" && words[1] == "unit")
+      d.rows = {{"unit", "LUT6", "flops", "memory bits", "levels"}};
     if (line[0] == ' ') {
       if (words[0] == "FAIL")
         d.complaints.push_back(fmt::format("{}: {}", d.rows.size() < 2 ? "?" : d.rows.back()[0],
@@ -124,32 +126,52 @@ Depth read_depth(const std::string& file) {
     if (d.rows.empty() || words.size() < 6 ||
         words[3].find_first_not_of("0123456789") != std::string::npos)
       continue;
-    d.rows.emplace_back(words.begin(), words.begin() + 6);
+    d.rows.emplace_back(words.begin(), words.begin() + std::ssize(d.rows[0]));
     if (words[0] == "rnic") d.chip_luts = words[1];
   }
   if (d.rows.size() < 2)
-    throw Usage(fmt::format("--depth {}: this is not what rtl/lint/depth.sh prints", file));
+    throw Usage(fmt::format(
+        "--depth {}: this is neither rtl/lint/sizes.txt nor what rtl/lint/depth.sh prints", file));
   return d;
 }
 
 void Results::logic() {
-  const std::string wanted = fmt::format("no path above {} LUT6 levels", kMostLevels);
+  const std::string wanted = fmt::format("no path above {} LUT6 levels", kGoalLevels);
   if (options_.depth.empty()) {
-    figure("logic depth, size",
-           "not given (rtl/lint/depth.sh > FILE; rnic-sim results --depth FILE)", wanted,
+    figure("logic depth, size", "not given (rnic-sim results --depth rtl/lint/sizes.txt)", wanted,
            std::nullopt);
     return;
   }
   const Depth d = read_depth(options_.depth);
-  const auto levels = [](const std::vector<std::string>& row) { return std::stoul(row[3]); };
-  const auto deepest =
-      *std::max_element(d.rows.begin() + 1, d.rows.end(),
-                        [&](const auto& a, const auto& b) { return levels(a) < levels(b); });
-  figure("logic depth", fmt::format("{} LUT6 levels ({})", levels(deepest), deepest[0]), wanted,
-         levels(deepest) <= kMostLevels, fmt::format("{}", fmt::join(d.complaints, "; ")));
-  if (!d.chip_luts.empty())
-    figure("size of the chip", d.chip_luts + " LUT6", "printed", std::nullopt);
-  section("Size and logic depth of each unit", "From `rtl/lint/depth.sh`.\n\n" + markdown(d.rows));
+  const auto column = std::ranges::find(d.rows[0], "levels") - d.rows[0].begin();
+  const auto levels = [&](const std::vector<std::string>& row) {
+    return std::stoul(row[static_cast<size_t>(column)]);
+  };
+  const auto luts = [](const std::vector<std::string>& row) { return std::stoul(row[1]); };
+  std::vector<std::vector<std::string>> units(d.rows.begin() + 1, d.rows.end());
+  std::ranges::stable_sort(units, std::greater<>(), levels);
+  std::vector<std::string> deep = d.complaints, large;
+  for (const auto& row : units)
+    if (levels(row) > kGoalLevels) deep.push_back(fmt::format("{} {}", row[0], levels(row)));
+  figure("logic depth", fmt::format("{} LUT6 levels ({})", levels(units[0]), units[0][0]), wanted,
+         levels(units[0]) <= kGoalLevels,
+         fmt::format("{}; depth.sh accepts {}", fmt::join(deep, ", "), kMostLevels));
+  if (!d.chip_luts.empty()) {
+    const auto chip = std::stoul(d.chip_luts);
+    std::ranges::stable_sort(units, std::greater<>(), luts);
+    for (const auto& row : units)
+      if (row[0] != "rnic" && large.size() < 3)
+        large.push_back(
+            fmt::format("{} {:.0f} %", row[0],
+                        100.0 * static_cast<double>(luts(row)) / static_cast<double>(chip)));
+    figure("size of the chip", d.chip_luts + " LUT6", fmt::format("{} LUT6", kGoalLuts),
+           chip <= kGoalLuts,
+           fmt::format("{:.2f} times the goal; the largest units, of the chip: {}",
+                       static_cast<double>(chip) / kGoalLuts, fmt::join(large, ", ")));
+  }
+  section("Size and logic depth of each unit",
+          "Measured by `rtl/lint/depth.sh` (Yosys). Memories are not in the LUTs.\n\n" +
+              markdown(d.rows));
 }
 
 // "[run] step fast passed in 300 s", "[run] step lint FAILED after 2 s", and "[run] 2400 s in all".
