@@ -20,6 +20,7 @@ constexpr uint64_t kStart = 0xfffffff0;  // initial value of each word: addition
 constexpr std::array<std::string_view, 2> kOps{"fetch_add", "cmp_swap"};
 constexpr std::array<std::string_view, 2> kAddresses{"one", "many"};
 
+/// A pseudo-random value; the constant mixes bits.
 uint64_t mixed(uint64_t key, uint64_t number) {
   const uint64_t x = (key ^ number) * 0x9e3779b97f4a7c15;
   return x ^ x >> 29;
@@ -102,7 +103,8 @@ class Latency : public Words {
   }
 
  private:
-  /// Each half is a check of the other.
+  /// The value of Atomic Write `number`: the upper half is the complement of the lower one, so that
+  /// a value that is not written whole shows.
   static uint64_t written(uint64_t number) {
     const uint64_t low = number & 0xffffffff;
     return (low ^ 0xffffffff) << 32 | low;
@@ -146,7 +148,7 @@ class Bandwidth : public Words {
     if (p.warmup != 0) {
       warmup_ =
           std::max<uint64_t>(p.warmup, std::min<uint64_t>(window_, std::max(p.count, kBatch)));
-      tail_ = 2 * window_ + kBatch;  // as tail_of() in flow.cpp
+      tail_ = 2 * window_ + kBatch;  // as tail_of() in flow.cpp has it for Flushes
     }
     side_.messages = warmup_ + p.count + tail_;
   }
@@ -221,7 +223,8 @@ class Bandwidth : public Words {
     for (uint64_t k = 0; k < n; k++) {
       const uint64_t i = lane.posted + k;
       Asked& asked = s.asked[i % window_];
-      // Each is signalled: one completion for a batch would count all of it at once, at the end.
+      // Each request is signalled: one completion for a batch would count the whole batch only when
+      // its last request completes.
       wrs[k] = request(lane, opcode_of(adds_), i, shares_ ? far_shared(0) : far_own(lane, i), true,
                        sges[k]);
       wrs[k].sg_list = {&sges[k], 1};
@@ -305,7 +308,7 @@ class Bandwidth : public Words {
     for (const Lane& lane : side_.lanes)
       for (uint64_t k = 0; k < window_ && !shares_; k++) {
         Sequence word{adds_, side_.key(true, lane, k)};
-        // Message i changes word i % window_: so many of all messages changed word k.
+        // Message i changes word i % window_. The argument is the number of messages for word k.
         expect(own_word(lane, k), word.after((side_.messages + window_ - 1 - k) / window_));
       }
     return finish();

@@ -141,14 +141,15 @@ Result<void> Side::open() {
 }
 
 // One slot per message, limited so that a lane's buffer stays within kLaneBytes (the host maps
-// larger ones differently), a host's within kHostBytes, and its regions within half of the device's
-// page lists. At least the window. Messages that need a receive get at most three windows.
+// larger ones differently), a host's buffers within kHostBytes, and its regions within half of the
+// device's page lists. At least the window. Messages that need a receive get at most three windows,
+// and no more than the receive queue (max_recv_wr: one more, for control) and the CQ can hold.
 uint32_t Side::kept_slots() const {
   const bool is_received = shape_.kept == Shape::kReceived;
   if (shape_.all != 0 && !is_received)
     return static_cast<uint32_t>(std::max<uint64_t>(shape_.all, shape_.window));
   const uint64_t lanes = uint64_t{params().threads} * shape_.lanes;
-  const uint64_t listed = context_.query_device().max_mr_size >> 21 << 12;  // in pages of 4 KiB
+  const uint64_t listed = context_.query_device().max_mr_size >> 21 << 12;  // bytes, in 4-KiB pages
   const uint64_t others = (uint64_t{shape_.window} + 1) * stride() + 256;
   const uint64_t room =
       std::min({kLaneBytes - std::min(kLaneBytes, others), kHostBytes / lanes, listed / 2 / lanes});
@@ -165,7 +166,7 @@ Result<void> Side::open_lane(Lane& lane) {
   auto buffer = context_.alloc(buffer_bytes());
   if (!buffer) return error_of(buffer);
   lane.buffer = *buffer;
-  // The same in every run, and readable in a capture.
+  // An address that is the same in every run, and readable in a capture.
   const uint64_t iova = uint64_t{lane.number + 1} << 32;
   uint32_t access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (shape_.flushes) access |= IBV_ACCESS_FLUSH_GLOBAL;
@@ -190,8 +191,8 @@ Result<void> Side::open_lane(Lane& lane) {
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
   if (shape_.srq_wr != 0) return {};
-  // One more than the outstanding data: a peer whose requests are complete sends its last message
-  // without a credit, possibly before this side has polled the arrived ones.
+  // One more than the outstanding data. A peer whose requests are complete sends its control
+  // message without a credit, possibly before this side has polled the receives that have arrived.
   const uint64_t receives =
       std::min<uint64_t>(shape_.receives ? rx_slots() + 1 : kMarks, receives_expected() + 1);
   return post_receives(lane, static_cast<uint32_t>(receives));
@@ -423,6 +424,7 @@ Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
 Result<void> Side::arrival(const Lane& lane, uint64_t index, uint8_t mark) {
   const auto bytes = at(lane, rx(index), params().size);
   const volatile uint8_t& last = bytes.back();
+  // pump() detects a failure or a time-out. Every 256th poll is enough: pump() costs host time.
   for (uint64_t polls = 1; last != mark; polls++) {
     if (polls % 256 != 0) {
       dev().relax();
@@ -540,8 +542,8 @@ Result<void> Side::take(const Wc& wc) {
   return {};
 }
 
-// Async events: a limit event is counted, any other is a failure. Records the failure's time here:
-// leaving takes time, and the peer then reports a later error.
+// Async events: a limit event is counted, any other is a failure. The failure's time is recorded
+// here, before the session is left: leaving takes time, and the peer then fails at a later time.
 Result<void> Side::look_for_events() {
   while (auto e = context_.get_async_event(0)) {
     if (e->type == IBV_EVENT_SRQ_LIMIT_REACHED) {
@@ -575,7 +577,7 @@ Result<size_t> Side::pump() {
   if (!n) return n;
   if (*n == 0) {
     if (on_pump) on_pump(0);
-    if (++idle_ % 256 == 0)  // not at each empty poll: it costs host time
+    if (++idle_ % 256 == 0)  // not at each empty poll: the check costs host time
       if (auto r = look_for_failure(); !r) return error_of(r);
     return n;
   }

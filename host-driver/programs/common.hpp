@@ -4,10 +4,10 @@
 //   buffer of a lane:  tx slots | rx slots | credits | control out | control in
 //   with an SRQ:       its slots are a buffer of their own, for messages of all lanes
 //
-// Each message is checked in the slot where it arrived. Some requests complete unnoticed by the
-// other side: Writes at their target, Reads at their source. Such a side has one slot per message,
-// so that no messages are exchanged in between. Where that needs too much memory, slots are reused
-// after both sides have agreed by words in the credit line: see Shape::kept.
+// Each message is checked in the slot where it arrived. The target of Writes and the source of
+// Reads get no completions for them. Such a side has one slot per message, so that the sides need
+// not exchange messages in between. Where that needs too much memory, slots are reused after both
+// sides have agreed by words in the credit line: see Shape::kept.
 #pragma once
 
 #include <functional>
@@ -19,20 +19,22 @@ namespace rnic::programs {
 inline constexpr uint32_t kBatch = 16;    // requests per doorbell and per completion, at most
 inline constexpr uint32_t kControl = 64;  // bytes of the last message
 inline constexpr uint32_t kMarks = 8;     // outstanding marks, at most
-/// Limits of a lane's buffer, and of all kept slots of a host, with messages that are kept.
+/// With kept messages (Shape::kept): limits of a lane's buffer, and of all kept slots of a host.
 inline constexpr uint64_t kLaneBytes = uint64_t{64} << 20, kHostBytes = uint64_t{256} << 20;
 
 /// The lanes that a program needs.
 struct Shape {
   /// Which messages of this side have a slot each. kArrived: Writes that arrive here; kOffered:
-  /// sources of the peer's Reads. This side does not notice those until the end. kReceived:
-  /// messages that need a receive, with three windows of slots: a credit for the peer is sent after
-  /// a window of our own Sends, and the next credit only when that one has been sent.
+  /// sources of the peer's Reads. This side notices neither until the end. kReceived: messages that
+  /// need a receive, with three windows of slots and not one. A credit Write is queued behind up to
+  /// a window of this side's own Sends, and the next credit waits until that Write completes. With
+  /// one window of receives the peer would wait for credit (docs/search.md, finding 1).
   enum Kept : uint8_t { kNone, kArrived, kOffered, kReceived };
   uint32_t lanes = 1;
-  uint32_t window = 64;  // outstanding messages; message i uses slot i modulo this
+  uint32_t window = 64;  // outstanding messages; without `kept` message i uses slot i modulo window
   Kept kept = kNone;     // messages with a slot each, as far as memory and page lists allow
-  uint64_t all = 0;      // or this many (at least window), whatever the limits; not for kReceived
+  uint64_t all = 0;      // not 0: so many kept slots (at least window), even beyond those limits;
+                         // not for kReceived
   uint32_t slot_bytes = 64;
   bool receives = false;  // data arrives as Sends: one receive per slot, and one for the last
                           // message, is posted before the connection exists
@@ -59,12 +61,12 @@ struct Lane {
 
   uint64_t posted = 0;  // data requests
   uint64_t completed = 0;
-  uint64_t received = 0;  // data messages
-  uint64_t receives = 0;  // receives posted: data or marks, and control
-  uint64_t marks = 0;     // sent
-  uint64_t filled = 0;    // messages offered to the peer's Reads
-  uint64_t told = 0;      // received (or taken), as last reported to the peer
-  uint64_t told_filled = 0;
+  uint64_t received = 0;     // data messages
+  uint64_t receives = 0;     // receives posted: data or marks, and control
+  uint64_t marks = 0;        // sent
+  uint64_t filled = 0;       // messages offered to the peer's Reads
+  uint64_t told = 0;         // received (or taken), as last reported to the peer
+  uint64_t told_filled = 0;  // filled, as last reported to the peer
   uint32_t credits_out = 0;  // credit writes that are not complete
   uint32_t invalidated = 0;  // by the message received last: IBV_WC_WITH_INV; else 0
   bool control_sent = false, control_done = false, control_came = false;
@@ -124,13 +126,16 @@ class Side {
   uint64_t credit(const Lane& lane, Word word);  // as last written by the peer
 
   // Reuse of slots whose messages one side does not notice.
-  /// Reports how many messages have been checked, after each quarter of the slots, while the peer
-  /// still needs slots.
+  /// Reports to the peer that this side has checked the first `taken` messages, after each quarter
+  /// of the slots, while the peer still needs slots.
   [[nodiscard]] Result<void> give_back(Lane& lane, uint64_t taken, uint32_t slots);
+  /// True if the reported messages and the slots together cover all messages: the peer needs no
+  /// further report.
   bool given_back(const Lane& lane, uint32_t slots) const { return lane.told + slots >= messages; }
   /// After each quarter of the slots a Send without data (a mark) reports that the Writes before it
   /// have arrived.
   static uint64_t mark_step(uint32_t slots) { return std::max(1u, slots / 4); }
+  /// Marks of a lane in all: 0 if each message has a slot of its own.
   uint64_t marks(uint32_t slots) const {
     return messages <= slots ? 0 : (messages - slots + mark_step(slots) - 1) / mark_step(slots);
   }
@@ -138,6 +143,7 @@ class Side {
   /// Fills the slots that Reads fetch, and refills those that the peer has taken. pump() calls it
   /// as well.
   [[nodiscard]] Result<void> offer(Lane& lane);
+  /// Writes the contents of message `index` into its slot, for offer().
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)> on_offer;
   /// Number of messages that the peer has filled.
   uint64_t offered(const Lane& lane) {
@@ -180,12 +186,14 @@ class Side {
   static uint8_t byte_of(uint64_t key, uint64_t place);
   /// Returns how many leading bytes match the pattern: the part that has arrived, in order.
   static uint64_t matching(std::span<const uint8_t> bytes, uint64_t key);
+  /// Compares the bytes with the pattern and counts the check and the bytes that differ.
   void check(std::span<const uint8_t> bytes, uint64_t key);
   /// Immediate Data of a message.
   static uint64_t imm_of(uint64_t key);
   struct Difference {
-    uint64_t bytes = 0, first = 0;
+    uint64_t bytes = 0, first = 0;  // how many differ; offset of the first
   };
+  /// Compares bytes with the pattern from its 8-byte word `first_word` on.
   static Difference differing(std::span<const uint8_t> bytes, uint64_t key,
                               uint64_t first_word = 0);
   /// Counts bytes of a lane's buffer as mismatches, and records the first.
@@ -227,7 +235,7 @@ class Side {
   bool is_shared(const verbs::Wc& wc) const;  // a receive of the SRQ
   [[nodiscard]] Result<Lane*> lane_of(const verbs::Wc& wc);
   uint64_t shared_stride() const {
-    return std::max<uint64_t>(stride(), kControl);  // of a slot: any message, or the last one
+    return std::max<uint64_t>(stride(), kControl);  // a slot takes a data or a control message
   }
   [[nodiscard]] Result<verbs::ConnRequest> await_request(verbs::Listener& listener, Time deadline);
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
@@ -248,7 +256,7 @@ class Side {
   verbs::Srq srq_;
   Time progress_ = 0;      // time of the latest progress
   uint64_t patience_ = 1;  // time-outs
-  uint64_t idle_ = 0;
+  uint64_t idle_ = 0;      // empty polls
 };
 
 /// Runs the body and leaves the session; an error is stored in the report.
@@ -285,17 +293,17 @@ std::span<const std::string_view> lock_methods();
 /// The receiving side measures, because a Write or Send completes when the LLP accepts it. A
 /// message counts when its last byte is in memory (Writes, Reads) or its receive completes (Sends);
 /// of long messages the bytes at both ends of the window count too. The window covers all threads
-/// of the host: class Window. The tail of messages keeps the queues full until it closes. The
-/// receiver then reports the window to its peer.
+/// of the host: class Window. The tail of messages keeps the queues full until the window closes.
+/// The receiver then reports the window to its peer.
 ///
 /// Without a warm-up the time runs from the first post until the peer reports that all data has
 /// arrived (Reads: until the last completion); report.is_whole is then set.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
   bool flushes = false;  // each Write is followed by the Flush of its range
-  bool sends = false,
-       gets = false;              // sends: data leaves this side (Reads: this side fetches it);
-                                  // gets: data arrives here
+  // sends: this side posts the requests. gets: the peer's requests have this side as their target:
+  // data arrives here (Writes, Sends) or is read from here (Reads). Both: in both directions.
+  bool sends = false, gets = false;
   uint64_t warmup = 0, tail = 0;  // messages of a lane before and after the measured ones
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
       fill{};  // writes the contents of message `index`

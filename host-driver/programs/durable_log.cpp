@@ -44,7 +44,7 @@ RecoveredLog recover(std::span<const uint8_t> log) {
     if (crc_of(rest, length) != base::load_le<uint32_t>(&rest[12])) break;
     out.whole++;
     at = std::min<uint64_t>(at + record_bytes(length), log.size());
-    if (at - kTailBytes > tail) continue;
+    if (at - kTailBytes > tail) continue;  // after the tail pointer: counted, not returned
     out.records.push_back({sequence, rest.subspan(kRecordHead, length)});
     out.end = at;
   }
@@ -85,18 +85,20 @@ struct Method {
   LogMethodRow row;
   /// What reports an append durable: the completion of its last request, or a Send of the server.
   enum Acks : uint8_t { kCompletion, kReply } acks;
-  bool flushes;  // Flush is negotiated and the log has Flush access
+  bool flushes;  // the extensions are negotiated and the log has Flush access
   /// The work requests of append `index` of the lane. The caller signals the last one.
   void (*requests)(Client&, const Lane&, uint64_t index, std::vector<SendWr>&, std::vector<Sge>&);
 };
 
 Shape shape_of(const Params& p, const Method& method, bool is_client) {
-  return {.lanes = p.qps,
-          // Side doubles the send queue of a method that flushes: 4 requests per append.
-          .window = kRequests / 2 * usable_depth(p),
-          .slot_bytes = is_client ? static_cast<uint32_t>(record_bytes(p.size)) + kWord : kWord,
-          .receives = method.acks == Method::kReply,
-          .flushes = method.flushes};
+  return {
+      .lanes = p.qps,
+      // 2 requests per append. Side doubles the send queue of a method that flushes: 4 requests.
+      .window = kRequests / 2 * usable_depth(p),
+      // Client: the record, and behind it the value of the tail pointer (point()).
+      .slot_bytes = is_client ? static_cast<uint32_t>(record_bytes(p.size)) + kWord : kWord,
+      .receives = method.acks == Method::kReply,
+      .flushes = method.flushes};
 }
 
 uint64_t capacity_of(const Params& p) { return std::max(p.capacity, p.count); }
@@ -148,7 +150,8 @@ class Client {
     return side_.disconnect();
   }
 
-  // Requests that the methods use. The first is a Write of the record.
+  // Requests that the methods use.
+  /// A Write of the record.
   SendWr write(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_RDMA_WRITE, index, sge);
     sge = {lane.mr.addr() + side_.tx(index), bytes(), lane.mr.lkey()};
@@ -284,6 +287,7 @@ class Client {
       r.done = ++r.ops;
     }
   }
+  /// Method `read`: compares the bytes that look() has read with those that write() has sent.
   void compare_look(const Lane& lane, uint64_t index) {
     if (method_.row.name != "read") return;
     const auto sent = side_.at(lane, side_.tx(index) + bytes() - kWord, kWord),
@@ -389,8 +393,8 @@ class Server {
   };
   uint32_t bytes() const { return static_cast<uint32_t>(record_bytes(side_.params().size)); }
 
-  /// Keeps the intact records and clears the bytes after them: no later record can revalidate
-  /// those.
+  /// Keeps the intact records and clears the bytes after them. Otherwise an old record there could
+  /// become valid again when new records are appended up to it.
   Result<void> open_log(const Lane& lane) {
     const Params& p = side_.params();
     Log& log = logs_[lane.number];

@@ -14,6 +14,7 @@ namespace {
 
 class FastRegister final : public Lend {
  public:
+  // Only the client registers memory, so only its QPs are privileged.
   FastRegister(const Run& run, bool is_client) : Lend(run, is_client, is_client) {}
 
  private:

@@ -119,16 +119,17 @@ class Engine {
     return last != (flow_.last(lane, i) ^ kNotYet);
   }
   bool is_read() const { return flow_.opcode == IBV_WR_RDMA_READ; }
-  // Messages of a lane that are verified, and those that may be in memory by now.
+  // Messages of a lane that are verified.
   uint64_t known(const Lane& lane) const {
     return is_read() ? fetched_[lane.number] : arrived_[lane.number];
   }
+  // Messages of a lane that may be in memory by now.
   uint64_t awaited(const Lane& lane) const {
     return is_read() ? lane.posted
                      : std::min<uint64_t>(side_.messages, known(lane) + side_.rx_slots());
   }
-  // Messages of a lane that are in memory. Not awaited: a Write whose slot still holds an unchecked
-  // message, and a Read that is not posted.
+  // Messages of a lane that are in memory. It stops at awaited(): it does not inspect the slot of a
+  // Write that still holds an unchecked message, nor that of a Read that is not posted.
   uint64_t arrived(const Lane& lane) {
     if (is_received_) return lane.received;
     uint64_t& seen = seen_[lane.number];
@@ -141,7 +142,9 @@ class Engine {
   // Messages may have several segments: the window then counts bytes, not messages.
   bool is_cut() const { return side_.params().size > kOneSegment; }
 
-  // Adds the parts of messages after those that have arrived: placement is in order.
+  // Adds the bytes of messages that have arrived in part. Placement is in order, so the first
+  // message that is not whole ends the search. `segment`: payload bytes of a full DDP segment; 0:
+  // unknown.
   void add_parts(const Lane& lane, Window::Arrived& arrived) {
     const uint64_t size = side_.params().size,
                    header = flow_.opcode == IBV_WR_SEND ? kUntagged : kTagged,
@@ -158,8 +161,8 @@ class Engine {
     }
   }
 
-  // Samples progress. With many lanes it skips polls: a sample costs host time, but no simulated
-  // time.
+  // Samples progress for the window. Of many lanes it samples only at every (1 + lanes /
+  // kLanesAPoll)-th poll: a sample costs host time, but no simulated time.
   void look(bool is_quiet) {
     if (window().is_closed()) return count_lanes();
     if (++polls_ % (1 + side_.lanes.size() / kLanesAPoll) != 0) return;
@@ -190,7 +193,7 @@ class Engine {
   }
 
   // Waits until the window of this host is closed, at the latest when all threads are here. The
-  // receiver of Writes and Sends reports it to the peer.
+  // receiver of Writes and Sends reports the window to the peer.
   Result<void> settle() {
     const bool is_read = flow_.opcode == IBV_WR_RDMA_READ;
     Lane& first = side_.lanes[0];
@@ -245,8 +248,8 @@ class Engine {
     if (flow_.opcode == IBV_WR_RDMA_READ && flow_.sends)
       return side_.give_back(lane, fetched_[lane.number], lane.tx_slots);
     if (!side_.shape().receives) return {};
-    // Repost a quarter of the window with one doorbell: the peer then has credits before it needs
-    // the rest.
+    // Repost a quarter of the window with one doorbell: the peer then gets new credits before it
+    // has used up its old ones.
     const uint64_t step = std::max<uint64_t>(1, std::min<uint64_t>(kBatch, window_ / 4));
     uint32_t& due = due_[lane.number];
     if (due >= step) {
@@ -271,6 +274,7 @@ class Engine {
     const uint64_t under_way = lane.posted - lane.completed;
     if (under_way + full > window_) return {};
     const uint64_t n = std::min(full, allowed(lane) - lane.posted);
+    // Less than a full batch is posted only if nothing is outstanding; else more credit will come.
     if (n == 0 || (n < full && under_way != 0)) return {};
     std::array<SendWr, 2 * kBatch> wrs;
     std::array<Sge, kBatch> sges;
@@ -332,10 +336,10 @@ class Engine {
   bool is_whole_;
   bool is_received_;          // each message takes a receive
   bool is_sink_, is_source_;  // target of Writes, source of Reads: gets no completions
-  bool measures_;             // data arrives here
+  bool measures_;             // data arrives here: this side samples the window
   std::vector<uint64_t> fetched_, arrived_;  // by lane: requests completed, Writes checked
-  std::vector<uint64_t> seen_;               // messages in memory
-  std::vector<uint32_t> due_;                // receives to be reposted
+  std::vector<uint64_t> seen_;               // by lane: messages in memory, see arrived()
+  std::vector<uint32_t> due_;                // by lane: receives to be reposted
   uint64_t polls_ = 0;
   uint64_t arrived_at_look_ = 0;
   Time arrival_ = 0;  // of the sample that found the latest arrival
@@ -354,11 +358,12 @@ Shape::Kept kept_of(WrOpcode opcode) {
 }  // namespace
 
 namespace {
-// Twice the window, because some QPs are faster than others, plus the messages of about 10 us, for
-// threads that join the window late. A QP completes one Flush in about 1 us.
+// Messages of a QP after the measured ones. Twice the window, because some QPs are faster than
+// others, plus the messages of about 10 us, for threads that join the window late. A QP completes
+// one Flush in about 1 us, so for Flushes kBatch covers these 10 us.
 uint64_t tail_of(const Params& p, uint64_t window, bool flushes) {
   if (flushes) return 2 * window + kBatch;
-  // Bytes on the wire: of about 10 us at 100 Gb/s; of a message's headers, about.
+  // Bytes on the wire. kLate: in about 10 us at 100 Gb/s. kHeaders: of a message, about.
   constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;
   return 2 * window + kLate / (p.size + kHeaders) / (uint64_t{p.threads} * p.qps) + 1;
 }
@@ -431,7 +436,7 @@ void file_copy(const Run& run, bool is_client) {
               {.lanes = 1,
                .window = usable_depth(p),
                .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
-               .all = pieces,  // the file is contiguous
+               .all = pieces,  // Writes and Reads: a slot for each piece
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
     side.messages = pieces;
@@ -441,6 +446,7 @@ void file_copy(const Run& run, bool is_client) {
                  ? 0u
                  : static_cast<uint32_t>(std::min<uint64_t>(p.size, p.file.size() - at));
     };
+    // The side at which the data arrives: the client of Reads, else the server.
     if (is_client == is_read) run.report.file.resize(p.file.size());
     flow.fill = [&](const Lane&, uint64_t i, std::span<uint8_t> bytes) {
       std::ranges::copy(p.file.subspan(i * p.size, bytes.size()), bytes.begin());

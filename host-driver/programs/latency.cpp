@@ -22,7 +22,8 @@ Result<void> post_one(Side& side, Lane& lane, WrOpcode opcode, bool signaled) {
   return side.post(lane, std::span(&wr, 1));
 }
 
-// Every sixteenth (kBatch) is signalled, and awaited before its slot is reused.
+// Every kBatch-th request and the last one are signalled. The programs wait for each such
+// completion, so at most kBatch requests are in the send queue.
 bool is_signaled(uint64_t index, uint64_t total) {
   return index % kBatch == kBatch - 1 || index + 1 == total;
 }
@@ -171,8 +172,8 @@ Result<void> send_lat_body(Side& side) {
 
 // A Write and the Flush of its range, posted together. With by_read: a Write and a Read of its last
 // bytes, as a program without Flush would use; in PCIe no read passes a write. The server polls the
-// last byte of each message. It may lag the client by a window of slots, so it compares every byte
-// while the client continues.
+// last byte of each message and then compares every byte, while the client continues. The server
+// may lag the client by a window of slots.
 Result<void> flush_lat_body(Side& side) {
   const Params& p = side.params();
   const uint64_t total = side.messages = total_of(p);

@@ -1,5 +1,5 @@
-// The client opens memory to the server for one message. The server writes or reads it, and
-// returns it with its answer. Derived classes open it by region, registration or window.
+// The client opens memory to the server for one message. The server writes or reads that memory and
+// sends an answer, with which the memory is the client's again: see lend.hpp.
 #include "lend.hpp"
 
 #include <algorithm>
@@ -109,6 +109,7 @@ Result<void> Lend::answered(Lane& lane, uint64_t i) {
   Report& report = side_.report();
   report.checks++;
   if (lane.invalidated != (is_invalidated() ? s.key : 0)) report.mismatches++;
+  // The pattern of the side that wrote the bytes: with op=read the client, else the server.
   side_.check(data(s), side_.key(reads_, lane, i));
   check_margins(s);
   if (i >= side_.params().warmup) {
@@ -146,7 +147,7 @@ Result<void> Lend::served(Lane& lane, uint64_t i) {
   return std::exchange(s.waits, false) ? serve(lane, i + 1) : Result<void>{};
 }
 
-/// Server: transfers the bytes, then gives the memory back.
+/// Server: posts the transfer of the bytes and the answer, which gives the memory back.
 Result<void> Lend::serve(Lane& lane, uint64_t i) {
   State& s = states_[lane.number];
   const auto request = side_.at(lane, side_.rx(i), kLent);
@@ -165,7 +166,8 @@ Result<void> Lend::serve(Lane& lane, uint64_t i) {
   SendWr give_back =
       side_.request(lane, is_invalidated() ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND, i, true, answer);
   give_back.rkey = key;
-  if (reads_) give_back.send_flags |= IBV_SEND_FENCE;  // after the Read, which uses the key
+  // The answer waits for the Read, which uses the key that the answer invalidates.
+  if (reads_) give_back.send_flags |= IBV_SEND_FENCE;
   const std::array wrs{SendWr{.wr_id = give_back.wr_id,
                               .sg_list = {&sge, 1},
                               .opcode = reads_ ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,

@@ -5,8 +5,8 @@
 //   server: --> RDMA Write (op=read: RDMA Read) of `size` bytes, answer -->
 //   client: --> check the bytes, next
 //
-// The answer is a Send with Invalidate of the key, or a Send. How memory is opened is the derived
-// class's part.
+// The answer is a Send with Invalidate of the key, or a Send. The derived class opens the memory:
+// SendInv (invalidate.cpp), FastRegister (fast_register.cpp), BindWindow (mw_bind.cpp).
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,11 @@ class Lend {
   static constexpr uint64_t kMargin = 192;  // bytes before and after the lent range of the buffer
   /// The loan of one message.
   struct Loan {
-    std::optional<verbs::SendWr> open{};  // opens it, posted with the Send: one doorbell
+    // The work request that opens the memory, posted with the Send by one doorbell. Empty: loan()
+    // has opened the memory.
+    std::optional<verbs::SendWr> open{};
     uint32_t key = 0;
-    uint64_t addr = 0;
+    uint64_t addr = 0;  // of the first lent byte, for the server's request
   };
 
   /// Client: creates the objects of a lane for its buffer.
@@ -44,6 +46,7 @@ class Lend {
 
   Side& side() { return side_; }
   bool reads() const { return reads_; }
+  /// Bytes of memory to open: at least 1, also for messages of 0 bytes.
   uint64_t length() { return std::max(side_.params().size, 1u); }
   /// The same address in every run, and readable in a capture.
   static uint64_t iova(const Lane& lane) { return uint64_t{lane.number + 1} << 40; }

@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 2> kLocks{"spin", "ticket"};
 
 class LockProgram : public Words {
  public:
+  // Window 4: a QP has at most 2 requests outstanding (write_and_release()).
   LockProgram(const Run& run, bool is_client)
       : Words(run, is_client, run.params.qps, 4), takes_tickets_(run.params.method == kLocks[1]) {}
 
@@ -53,15 +54,16 @@ class LockProgram : public Words {
   }
 
  private:
-  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // words; kGate: lock or next
-                                                                    // ticket
+  // Numbers of the shared words. kGate: the spin lock, or the next ticket to be taken. kServing:
+  // the ticket whose owner holds the lock.
+  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;
   /// What a QP's outstanding request does: takes the lock or a ticket, reads the served ticket,
   /// reads the counter, writes the counter and releases the lock.
   enum class Step : uint8_t { kIdle, kTaking, kWaiting, kReading, kReleasing };
   struct State {
     Step step = Step::kIdle;
-    // ticket: spin: the old value of the lock, 0 if it was free. taken: how often this QP has held
-    // the lock.
+    // ticket: the QP's ticket; of a spin lock the old value of kGate, 0 if the lock was free.
+    // taken: how often this QP has held the lock.
     uint64_t ticket = 0, taken = 0;
     uint64_t seen = 0;  // the ticket being served at the last poll
     Time began = 0;
@@ -108,7 +110,7 @@ class LockProgram : public Words {
       case Step::kReading:
         return write_and_release(lane, brought(lane));
       case Step::kReleasing:
-        // No other QP has held the lock in between.
+        // The old value of the released word shows that no other QP has held the lock meanwhile.
         expect(own_word(lane, lane.posted - 1), takes_tickets_ ? s.ticket : owner(lane));
         s.taken++;
         s.step = Step::kIdle;

@@ -184,7 +184,8 @@ bool is_one_of(std::string_view value, std::span<const std::string_view> words) 
   return std::ranges::find(words, value) != words.end();
 }
 
-/// Settings that are numbers, with their bounds. size: a message has at most 2^31 bytes.
+/// Settings that are numbers, with their bounds. Limits of the device (docs/spec/sizes.yaml): size:
+/// max_message; inline: max_inline; rd_atomic: max_ird and max_ord.
 struct Number {
   std::string_view name;
   uint32_t Params::*member;

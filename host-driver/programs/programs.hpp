@@ -24,7 +24,7 @@ struct SettingRow {
 
 struct Program {
   std::string_view name, sentence;
-  bool half_round_trip;  // report half the round trip as latency
+  bool half_round_trip;  // Report::latency holds half the round trip
   std::span<const SettingRow> settings;
   void (*client)(const Run&);
   void (*server)(const Run&);
@@ -33,7 +33,8 @@ struct Program {
 
 std::span<const Program> all();
 const Program* find(std::string_view name);
-/// Checks option words that only other programs support: kInvalidArgument lists the supported ones.
+/// Checks the settings whose value is a word (op, method): kInvalidArgument for a word that only
+/// other programs support lists the supported ones. Also checks the SRQ's size of srq_pingpong.
 [[nodiscard]] Result<void> check(const Program& program, const Params& params);
 /// Sets a row by name: "size" "4096". kNotFound: no such setting; kInvalidArgument: bad value.
 [[nodiscard]] Result<void> set(Params& params, std::string_view name, std::string_view value);

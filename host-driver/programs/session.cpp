@@ -31,7 +31,8 @@ Report merge(std::span<const Report> parts) {
       sum.failed_at = r.failed_at;
       sum.wrong_bus = r.wrong_bus;
     }
-    // The earliest error, of those that do not follow another thread's if there are any.
+    // The earliest error. Errors that follow from another thread's error count only if there is no
+    // other.
     const auto when = [](const Report& x) { return std::pair(x.follows, x.failed_at); };
     if (!r.error.empty() && (first_error == nullptr || when(r) < when(*first_error)))
       first_error = &r;
@@ -60,8 +61,8 @@ uint64_t Window::counted() const {
   return n;
 }
 
-// Near the opening, near the close, and for a thread that has not joined. Near: within twice the
-// largest amount that parts can add.
+// Returns true near the opening and near the close of the window, and for a thread that has not
+// joined. Near: within twice the largest amount that parts of messages can add.
 bool Window::is_exact(uint32_t thread, uint64_t whole) const {
   if (is_closed_ || most_parts_ == 0) return false;
   if (is_open_) return !parts_[thread].before || counted() + 2 * most_parts_ >= measured_;
@@ -84,7 +85,7 @@ void Window::look(uint32_t thread, Time now, Arrived arrived, bool is_quiet) {
     if (all < warmup_ || !may_join(part, is_quiet)) return;
     is_open_ = true;
     opened_ = now;
-    // The latest arrival came after the sample before it.
+    // The window begins at the sample before the latest arrival: the arrival was after that sample.
     from_ = arrived.here == 0 ? now : part.latest;
     part.before = arrived.begun;
   } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {

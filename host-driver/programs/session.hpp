@@ -76,6 +76,7 @@ struct Report {
   std::vector<uint8_t> file;          // file_copy: what arrived
   std::vector<Ack> acks;              // durable_log, in time order
 
+  /// Records the time of the first failure.
   void fails(Time now) { failed_at = failed_at == 0 ? now : failed_at; }
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
 };
@@ -112,7 +113,8 @@ class Window {
   /// parts: the largest amount in memory of messages that are not complete.
   void plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t parts);
   void look(uint32_t thread, Time now, Arrived arrived, bool is_quiet);
-  /// Whether a sample with this many complete messages depends on parts of messages.
+  /// Whether a sample with this many complete messages (in the unit of plan()) must also count
+  /// parts of messages.
   bool is_exact(uint32_t thread, uint64_t whole) const;
   /// Once all threads have left, a window that is still open closes: it then covers the whole run.
   void leave(uint32_t thread, Time now);
@@ -126,9 +128,10 @@ class Window {
     uint64_t arrived = 0;
     Time looked = 0, latest = 0;       // the last sample; the sample before the latest arrival
     std::optional<uint64_t> before{};  // part of `arrived` that does not count, set on joining
-    uint32_t looks = 0;                // not quiet, since the thread could have joined
+    uint32_t looks = 0;                // samples that were not quiet since it could have joined
     bool has_left = false;
   };
+  // True in a quiet sample, and after kImpatient samples that were not quiet.
   bool may_join(Part& part, bool is_quiet) { return is_quiet || ++part.looks > kImpatient; }
 
   std::vector<Part> parts_;
@@ -150,6 +153,8 @@ class Session {
  public:
   Session(const verbs::ManagerSettings& settings, uint32_t threads)
       : settings_(settings), threads_(threads) {}
+  /// Opens the device if no thread has, and returns its manager. The error of the first thread is
+  /// that of all.
   [[nodiscard]] Result<verbs::Manager*> enter(PciDevice& dev);
   /// Counts a thread that is ready. When all are ready or have left, they start together.
   void arrive() { ++here_; }
@@ -157,6 +162,7 @@ class Session {
   /// Records that a thread has failed: the other threads may wait forever, so they stop.
   void fail() { is_failed_ = true; }
   bool is_failed() const { return is_failed_; }
+  /// The thread ends. The last one closes the device.
   void leave(PciDevice& dev, uint32_t thread);
   Window& window() { return window_; }
   /// Memory shared by the host's threads: the first caller allocates and fills it.

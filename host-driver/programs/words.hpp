@@ -25,10 +25,13 @@ class Words {
   /// Opens and connects. The server initializes its words to these values before a peer can access
   /// them.
   Result<void> start(uint64_t own, uint64_t shared);
+  /// Exchanges the control messages and disconnects. The server first waits for the client's.
   Result<void> finish();
   /// Client: waits until all its threads have reached this point or failed.
   Result<void> meet();
 
+  /// The word in rx slot `slot` of this side. Server: a target of the client. Client: the result of
+  /// request `slot`.
   uint8_t* own_word(const Lane& lane, uint64_t slot) const;
   uint8_t* shared_word(uint32_t number) const { return memory_.data() + number * kLine; }
   /// Checks that a word of this host has this value.

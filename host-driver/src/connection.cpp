@@ -15,6 +15,7 @@ namespace {
 
 auto& log = base::logger("driver");
 
+// The connection carries no more bytes.
 bool is_over(spec::ConnState s) {
   return s == spec::ConnState::kFree || s == spec::ConnState::kClosed ||
          s == spec::ConnState::kReset || s == spec::ConnState::kFailed;
@@ -58,7 +59,8 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
     const auto whole = read_frame(ctx, start, StartKind::kReply, info->waiting);
     if (!whole) return error_of(whole);
     if (*whole) return std::move(start.frame);
-    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;  // an event comes before that
+    // An event starts the next query earlier, unless another thread took its interrupt (recheck).
+    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;
     if (ctx.dev.now() >= deadline)
       return fail(Errc::kTimedOut, "connection {}: no MPA Reply", number);
   }
@@ -117,6 +119,7 @@ Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) 
   take_extension(*reply, offer);
   const auto agreed = conclude(*reply, offer);
   if (!agreed) return give_up(agreed.error());
+  // No Reply is to be sent, so start() need not wait for the peer's window: its deadline is now.
   if (auto r = slots->start(number, *agreed, nullptr, ctx.dev.now()); !r) return give_up(r.error());
   return Connection(core, std::move(reply->private_data), peer);
 }
@@ -126,8 +129,8 @@ Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) 
 Result<Listener> listen(const Context& context, uint16_t port) {
   if (port == 0) return fail(Errc::kInvalidArgument, "listen: port 0 is none");
   ContextCore& ctx = *context.core();
-  // Register the listener before the command: the first peer may arrive at once. For a second
-  // listener the device would return ok again.
+  // Register the listener before the command: the first peer may arrive at once. A second listener
+  // is detected here, because the device answers ok to a repeated conn_listen.
   if (!ctx.mgr.shared(ctx.dev).add_listener(port))
     return fail(Errc::kAlreadyExists, "port {}: this device listens there already", port);
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kConnListen, port); !rsp) {
@@ -142,7 +145,7 @@ Listener::Listener(std::shared_ptr<ContextCore> context, uint16_t port)
 Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&& o) noexcept {
   if (this != &o) {
-    Listener gone(std::move(*this));  // ends the listening of this handle so far
+    Listener gone(std::move(*this));  // its destructor ends the listening of this handle so far
     context_ = std::move(o.context_);
     port_ = o.port_;
     starting_ = std::move(o.starting_);

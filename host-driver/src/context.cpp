@@ -153,7 +153,8 @@ Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector, uint32_t flags
   if (comp_vector >= attr.num_comp_vectors)
     return fail(Errc::kInvalidArgument, "cq: completion vector {}, there are {}", comp_vector,
                 attr.num_comp_vectors);
-  // Twice the room, so that the consumer index need not be reported for every completion.
+  // Twice the room that the user asks for: so CqCore::take() need not report the consumer index for
+  // every completion.
   const uint32_t entries = std::clamp(std::bit_ceil(2 * cqe), 4u, attr.max_cqe);
   const auto log = static_cast<unsigned>(std::countr_zero(entries));
   auto memory = core_->dev.alloc(uint64_t{entries} * spec::Cqe::kBytes, MemoryKind::kContiguous);

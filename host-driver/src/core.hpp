@@ -1,6 +1,6 @@
 // The objects behind the handles of verbs.hpp. Cores hold shared pointers downwards (QP -> CQ, PD
-// -> context), so a number or ring is released only after its last user. `live`: the device has the
-// object; its destroy command has not been given.
+// -> context), so a number or ring is released only after its last user. `live` in each core: the
+// device has the object; its destroy command has not been given.
 #pragma once
 
 #include <deque>
@@ -42,7 +42,7 @@ struct ContextCore {
 
   PciDevice& dev;
   Manager& mgr;
-  std::optional<uint32_t> page_taken;  // to be given back
+  std::optional<uint32_t> page_taken;  // set: ~ContextCore gives `page` back
   uint32_t page = 0;                   // doorbell page
   DmaBuffer bounce;                    // start-up frames in transit
   std::vector<QpCore*> qps;            // by QPN; null: not of this context
@@ -66,7 +66,7 @@ struct QpCore;
 /// An entry of the device's STag table.
 struct TableEntry {
   uint32_t slot = 0, stag = 0;
-  uint32_t pbl_base = 0;  // of args.pages entries of the page list
+  uint32_t pbl_base = 0;  // first of its args.pages page-list entries
 };
 /// create_mr under a random key, in a free slot and, if `args` has pages, a free part of the page
 /// list. On an error it frees both.
@@ -74,15 +74,15 @@ struct TableEntry {
 
 struct MrCore {
   ~MrCore() { (void)dereg(true); }
-  /// is_end: this is the last call; if the device refuses, the manager keeps the region's memory.
-  /// Otherwise kBusy (memory windows are bound to it) changes nothing.
+  /// is_end: this is the last call. If the device then refuses, the manager keeps the region's
+  /// memory. Without is_end, kBusy (memory windows are bound to the region) changes nothing.
   Result<void> dereg(bool is_end);
   Result<void> create(const spec::AdminMrArgs& args);  // create_entry()
 
   std::shared_ptr<PdCore> pd;
   /// Records that the STag is bound to this QP, or will be once a posted registration executes.
   void bind(QpCore& to);
-  void unbind();
+  void unbind();  // undoes all bind() calls
 
   std::vector<QpCore*> qps;  // set by bind(); the destroy() of each deregisters the region
   DmaBuffer buffer;          // keeps the memory alive while the device may use it
@@ -105,8 +105,8 @@ struct MrCore {
 struct MwCore {
   ~MwCore() { (void)dealloc(); }
   Result<void> dealloc();
-  void depend_on(QpCore& qp);
-  void depend_on_none();
+  void depend_on(QpCore& qp);  // adds the QP to `qps`: its destroy() deallocates the window
+  void depend_on_none();       // clears `qps`
 
   std::shared_ptr<PdCore> pd;
   MwType type = IBV_MW_TYPE_1;
@@ -116,7 +116,7 @@ struct MwCore {
   uint32_t slot = 0;
   uint32_t stag = 0;                     // rkey(): of the bind posted last, unless it failed
   uint32_t bound = 0;                    // key of the last successful bind
-  uint32_t outstanding = 0, posted = 0;  // binds: not completed; all so far
+  uint32_t outstanding = 0, posted = 0;  // binds of this window: not completed; all so far
   bool live = false;
 };
 
@@ -127,7 +127,7 @@ struct CqCore {
   CqCore& operator=(const CqCore&) = delete;
 
   Result<size_t> poll(std::span<Wc> out);
-  Result<size_t> take(std::span<Wc> out);  // poll() after locking
+  Result<size_t> take(std::span<Wc> out);  // poll() inside `lock`: returns how many it wrote
   void tell_consumer();                    // rings the consumer doorbell
   /// Voids the CQEs of a destroyed QP, and frees the tags of its SRQ receives among them.
   void forget(const QpCore& qp);
@@ -143,7 +143,8 @@ struct CqCore {
   bool has_srq = false;  // a QP with an SRQ completes its receives here
   Lock lock;             // of the ring, if shared
 
-  // A CQE that reports several flushed requests, of which some did not fit into the user's span.
+  // While `flushing` is set, take() splits the CQE `flush` into one Wc for each flushed request of
+  // that QP. Requests that do not fit into the user's span wait for the next poll.
   QpCore* flushing = nullptr;
   spec::Cqe flush{};
 };
@@ -162,7 +163,7 @@ struct PostedBind {
   uint16_t index = 0;                    // of its WQE
   uint32_t key = 0, before = 0;          // the window's key with this bind, and without it
   uint32_t posted = 0;                   // binds of the window that were posted up to this one
-  bool was_alone = false;                // no other was outstanding when it was posted
+  bool was_alone = false;                // no other bind of the window was then outstanding
   std::vector<QpCore*> qps{}, former{};  // MwCore::qps with this bind, and without it
   std::weak_ptr<MwCore> window{};
 };
@@ -183,8 +184,8 @@ struct SrqCore {
     bool is_posted = false;  // outstanding
   };
 
-  /// is_end: this is the last call; if the device refuses, the manager keeps the ring. Otherwise
-  /// kBusy (QPs use the SRQ) changes nothing.
+  /// is_end: this is the last call. If the device then refuses, the manager keeps the ring. Without
+  /// is_end, kBusy (QPs use the SRQ) changes nothing.
   Result<void> destroy(bool is_end);
   PostResult post(std::span<const RecvWr> wrs);
   /// Frees the tag of a completed request and returns its wr_id; nothing if it is not outstanding.
@@ -192,7 +193,7 @@ struct SrqCore {
   std::optional<uint64_t> complete(uint16_t tag);
   Result<void> modify(const SrqAttr& attr);
   SrqAttr query();
-  void note_limit();  // queues an async event if the device has made one
+  void note_limit();  // queues the limit event if the device has reported it
 
   std::shared_ptr<PdCore> pd;
   ContextCore& ctx;
@@ -214,8 +215,9 @@ struct QpCore {
   QpCore(const QpCore&) = delete;
   QpCore& operator=(const QpCore&) = delete;
 
-  // Posting: put_*() write WQEs to the ring at sq_head; ring_sq() announces them. `push`: the WQE
-  // to push; null: a plain doorbell.
+  // Posting: put_*() write WQEs to the ring at sq_head; ring_sq() announces them by a doorbell.
+  // put_send(), alone: the only request of this post, so that its WQE may be pushed. ring_sq(),
+  // push: the WQE to push; null: a plain doorbell.
   Result<void> put_send(const SendWr& wr, bool alone, WqeBytes& wqe);
   Result<void> put_write_imm(const SendWr& wr, WqeBytes& wqe);
   void put_units(const WqeBytes& wqe, const SqRecord& record);
@@ -224,8 +226,8 @@ struct QpCore {
   void ring_sq(const WqeBytes* push);
   uint32_t sq_room() const { return (1u << log_sq) - static_cast<uint16_t>(sq_head - sq_tail); }
   uint32_t rq_room() const { return (1u << log_rq) - static_cast<uint16_t>(rq_head - rq_tail); }
-  // From SQD on, posts are accepted, too. The device flushes them, or sends them in SQD if it has
-  // not half-closed the connection yet.
+  // In SQD, SQE and ERR posts are accepted, too. The device flushes the requests, or in SQD sends
+  // those that arrive before it half-closes the connection.
   bool can_send() const { return state == IBV_QPS_RTS || state >= IBV_QPS_SQD; }
   /// Another thread may poll the CQs and therefore write this QP's tails.
   void before_post() {
@@ -237,15 +239,16 @@ struct QpCore {
   /// not outstanding.
   std::optional<uint64_t> complete_recv(uint16_t index);
   bool complete(const spec::Cqe& cqe, Wc& wc);   // false: the CQE names no posted request
-  bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: no request left up to the CQE's index
-  /// A CQE flushes all requests up to its index; of an SRQ's receives only the one with its tag.
+  bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: no request left before the CQE's index
+  /// True if the CQE flushes all requests before its index. Receives of an SRQ are flushed one by
+  /// one instead, each by its tag.
   bool is_range(const spec::Cqe& cqe) const {
     return cqe.status == spec::WcStatus::kWrFlushErr && (cqe.is_recv == 0 || srq == nullptr);
   }
 
   // Binds of memory windows (mw.cpp).
-  void note_bind(const SendWr& wr);  // its WQE will be at sq_head
-  void drop_binds(uint16_t head);    // undoes note_bind() of those from `head` on
+  void note_bind(const SendWr& wr);  // records a bind whose WQE will be at sq_head
+  void drop_binds(uint16_t head);    // undoes note_bind() of all WQEs from index `head` on
   /// The bind at `index` has completed with this status, those before it with success.
   void finish_binds(uint16_t index, WcStatus status);
 
@@ -255,9 +258,9 @@ struct QpCore {
   Result<void> leave(QpState to);  // SQD (graceful close) or ERR
   Result<void> wait_drained(Time deadline);
   Result<void> destroy();
-  void end_keys();    // deallocates `windows` and deregisters `regions`
-  void free_slots();  // gives IRD and ORD slots back
-  void forget_events();
+  void end_keys();       // deallocates `windows` and deregisters `regions`
+  void free_slots();     // gives IRD and ORD slots back to the manager's pools
+  void forget_events();  // discards the async events of this QP that nobody has read
 
   std::shared_ptr<PdCore> pd;
   ContextCore& ctx;
@@ -270,13 +273,13 @@ struct QpCore {
   std::vector<MwCore*> windows;  // destroy() deallocates these
   std::deque<PostedBind> binds;  // outstanding
   std::vector<SqRecord> sq_records;
-  std::vector<uint64_t> rq_ids;
+  std::vector<uint64_t> rq_ids;  // wr_id of the receive in each ring slot
   uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units
   QpCap cap;
   bool sig_all = false, push = false, privileged = false;
   QpState state = IBV_QPS_RESET;
   bool live = false;
-  bool cause_reported = false;
+  bool cause_reported = false;  // refresh() has queued the async event of the failure
 
   // Connection.
   std::optional<uint16_t> connection;
@@ -289,7 +292,7 @@ struct QpCore {
     SendWr wr{};
     std::vector<Sge> sges{};
     std::vector<uint8_t> data{};
-    bool has_data = false;
+    bool has_data = false;  // a wr_set_*() call has set its data
     bool is_inline = false;
   };
   std::vector<Built> built;

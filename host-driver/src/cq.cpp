@@ -43,6 +43,7 @@ Result<size_t> CqCore::poll(std::span<Wc> out) {
   }
   if (!n || *n != 0 || out.empty()) return n;
   ctx->dev.relax();
+  // Checked only here, so that the CQEs written before the overrun are returned first.
   if (ctx->mgr.cq_error[number] != 0)
     return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", number, ring.size());
   return n;
@@ -107,7 +108,8 @@ uint32_t Cq::cqe() const { return core_->cqe; }
 Result<size_t> Cq::poll_cq(std::span<Wc> wc) { return core_->poll(wc); }
 
 Result<void> Cq::req_notify_cq(bool solicited_only) {
-  std::optional<Locked> held;  // until the index is sent: a later index must not overtake it
+  // Held until the doorbell is written: the later index of another thread must not overtake it.
+  std::optional<Locked> held;
   if (core_->shared) held.emplace(core_->lock, core_->ctx->dev);
   core_->unreported = 0;
   core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0,

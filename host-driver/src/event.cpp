@@ -45,7 +45,9 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
         RNIC_LOG_WARN(log, "eq {}: unknown event {}", eqn, e.describe());
     }
   }
-  if (eq.telling) return;  // one writer, as for the admin doorbell; it writes the latest index
+  // One thread at a time writes the consumer index, as in ring_admin(). That thread repeats the
+  // write until it has written the latest index, so this one may leave.
+  if (eq.telling) return;
   eq.telling = true;
   while (eq.told != eq.ring.consumer) {
     eq.told = eq.ring.consumer;
@@ -145,7 +147,7 @@ void Manager::sweep_retired(PciDevice& dev) {
     if (!try_release(dev, r)) {
       r.deadline = dev.now() + settings_.linger;
       retired_.push_back(r);
-      break;  // it is the last entry now; the next sweep checks it
+      break;  // the connection is the last entry now; the next sweep checks it
     }
   }
 }

@@ -22,7 +22,7 @@ constexpr uint32_t kCapMsix = 0x11, kMsixEnable = 1u << 31, kMsixMaskAll = 1u <<
 constexpr uint64_t kMsiAddress = 0xfee00000;  // for MSI-X messages; data: the vector's number
 constexpr uint32_t kGone = 0xffffffff;
 
-/// Of a status that is an error. execute_once() passes neither kOk nor kInProgress.
+/// The Errc of an error status. execute_once() calls it with neither kOk nor kInProgress.
 Errc to_errc(spec::AdminStatus status) {
   switch (status) {
     case spec::AdminStatus::kOk:
@@ -122,11 +122,11 @@ Result<void> Manager::enable_pci(PciDevice& dev) {
     return fail(Errc::kDeviceError, "no device: its identity reads all ones");
   dev.reset();
   const uint32_t command = dev.config_read(kCfgCommand);
-  // The upper half is status, whose bits a write of 1 clears.
+  // The upper half is the status register, whose bits a write of 1 clears: write 0 there.
   dev.config_write(kCfgCommand, (command & 0xffff) | kCommandMemory | kCommandBusMaster);
   if ((command & kStatusHasCapabilities) != 0) {
     uint32_t at = dev.config_read(kCfgCapabilities) & 0xfc;
-    // 192 bytes have room for 48 capabilities: more hops are a loop in the list.
+    // The 192 bytes behind the header hold at most 48 capabilities of 4 bytes: a longer list loops.
     for (int hops = 0; at != 0 && hops < 48; hops++) {
       const uint32_t word = dev.config_read(at);
       if ((word & 0xff) == kCapMsix) {
@@ -241,7 +241,8 @@ void Manager::close(PciDevice& dev) {
   if (!started_) return;
   started_ = false;
   dev.write32(0, spec::kDevCtrlOffset, 0);
-  (void)dev.read32(0, spec::kDevStatusOffset);  // follows the last DMA write: memory may be freed
+  // The answer to this read arrives after the device's last DMA write: then memory may be freed.
+  (void)dev.read32(0, spec::kDevStatusOffset);
 }
 
 std::string Manager::health(PciDevice& dev) const {
@@ -287,9 +288,11 @@ void Manager::take_answers(PciDevice& dev) {
 Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
                                         std::span<const uint8_t> args) {
   const Time deadline = dev.now() + settings_.admin_timeout;
-  const uint16_t cookie = cookie_++;  // of all repetitions: by it the device continues a page list
-  // Time between repetitions, so that they do not hold up commands of other threads. A repeated
-  // create_mr reads the next part of its list.
+  // All repetitions have one cookie: the device continues the page list of a create_mr only for the
+  // same cookie (decision 6).
+  const uint16_t cookie = cookie_++;
+  // Pause between repetitions, so that they do not hold up commands of other threads. A create_mr
+  // is repeated without a pause, because each repetition reads the next part of its page list.
   constexpr Time kFirstPause = 1 * kUs, kLongestPause = 32 * kUs;
   Time pause = 0;
   for (;;) {

@@ -112,8 +112,8 @@ Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected) {
     rest = rest.subspan(spec::MpaIrdOrd::kBytes);
   }
   f.private_data.assign(rest.begin(), rest.end());
-  // A Reply's block: take_extension(). Only a side that asked for Flush may take these bytes from
-  // the ULP.
+  // take_extension() takes the block of a Reply: only a side that asked for the extensions may take
+  // these bytes from the ULP.
   if (expected == StartKind::kRequest) take_block(f);
   return f;
 }
@@ -173,7 +173,7 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
     if (peer.rtr_write != 0) {
       f.ird_ord.rtr_write = 1;
     } else if (peer.rtr_read != 0 && own.ird != 0) {
-      f.ird_ord.rtr_read = 1;  // it occupies one of our IRD slots
+      f.ird_ord.rtr_read = 1;  // the peer's empty Read occupies one of our IRD slots
       a.agreed.ird = std::max(a.agreed.ird, 1u);
       f.ird_ord.ird = clamp14(a.agreed.ird);
     } else {

@@ -37,9 +37,9 @@ struct StartFrame {
 /// The parameters that one side brings.
 struct StartOffer {
   bool markers = false, crc = true;
-  uint8_t revision = 2;  // of a Request
+  uint8_t revision = 2;  // of a Request; a Reply copies that of the Request
   unsigned ird = 0, ord = 0;
-  bool flush = false;
+  bool flush = false;  // ask for the extensions, as ConnParam::flush
   std::span<const uint8_t> private_data{};
 };
 
@@ -62,7 +62,8 @@ struct StartAnswer {
 [[nodiscard]] Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected);
 [[nodiscard]] Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected);
 
-/// Removes the agreement block from a Reply if this side asked for Flush and the peer accepts.
+/// Removes the agreement block from a Reply if this side asked for the extensions and the Reply is
+/// no reject.
 /// parse() removes the block of a Request. All other bytes belong to the ULP.
 void take_extension(StartFrame& reply, const StartOffer& own);
 

@@ -24,7 +24,7 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
     const uint64_t mask = (uint64_t{1} << log) - 1;
     const uint64_t first_offset = start & mask;
     const uint64_t half = (mask + 1) / 2;
-    if ((start & (half - 1)) + length <= half) continue;  // it fits one page of half the size
+    if ((start & (half - 1)) + length <= half) continue;  // fits one smaller page
     bool fits = true;
     const uint64_t edge = offset + step - (buffer.first_offset() + offset) % step;
     for (uint64_t at = edge; at < offset + length && fits; at += step) {
@@ -238,7 +238,7 @@ Result<Mr> register_memory(const std::shared_ptr<PdCore>& pd, QpCore* qp, const 
   const uint64_t page = uint64_t{1} << log_page;
   const uint64_t first_offset = buffer.bus(offset) & (page - 1);
   const uint64_t pages = (first_offset + length + page - 1) / page;
-  // A page list is one contiguous buffer: at most 2 MiB, 8 bytes an entry.
+  // A page list is one kContiguous buffer, at most 2 MiB, with 8 bytes an entry.
   if (pages * page > m.attr().max_mr_size || pages > (uint64_t{2} << 20) / 8)
     return fail(Errc::kNoMemory, "mr: {} pages of {} bytes do not fit one page list", pages, page);
   auto list = ctx.dev.alloc(pages * 8, MemoryKind::kContiguous);

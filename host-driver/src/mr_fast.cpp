@@ -11,7 +11,7 @@ namespace rnic::verbs {
 
 namespace {
 
-// Pages of a page list: a contiguous buffer of at most 2 MiB, 8 bytes an entry.
+// Most pages of a page list: a kContiguous buffer, at most 2 MiB, with 8 bytes an entry.
 constexpr uint32_t kMaxListed = (2u << 20) / 8;
 
 }  // namespace
@@ -148,7 +148,7 @@ Result<void> Mr::map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
   mr.length = list.length();
   mr.first_offset = list.first_offset();
   mr.is_persistent = is_persistent;
-  // Kept: if the device refuses the next registration, it may still use the previous mapping.
+  // Keep the previous buffers: if the device refuses the next registration, it may still use them.
   mr.earlier = std::exchange(mr.buffers, std::move(buffers));
   return {};
 }

@@ -34,7 +34,7 @@ Result<void> MwCore::dealloc() {
   if (!live) return {};
   ContextCore& ctx = *pd->ctx;
   live = false;
-  // The device compares only the upper 24 bits, so the key of a failed bind works too.
+  // destroy_mr compares only the upper 24 bits of an STag, so the key of a failed bind works too.
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kDestroyMr, stag); !rsp) {
     RNIC_LOG_WARN(log, "mw {:#x} stays: {}", stag, rsp.error().what);
     return error_of(rsp);
@@ -105,7 +105,7 @@ Result<void> check_region(const SendWr& wr, const QpCore& qp) {
   if (mr->pd != qp.pd)
     return bad(wr, "mr {:#x} is of PD {}, qp {} of PD {}", mr->stag, mr->pd->number, qp.qpn,
                qp.pd->number);
-  // A posted fast registration may have failed: only the device knows the QP of such a region.
+  // A posted fast registration may have failed, so only the device knows the QP of such a region.
   if (!mr->is_fast && !mr->qps.empty() && std::ranges::find(mr->qps, &qp) == mr->qps.end())
     return bad(wr, "mr {:#x} is bound to qp {}, not to qp {}", mr->stag, mr->qps[0]->qpn, qp.qpn);
   if ((mr->access & IBV_ACCESS_MW_BIND) == 0)
@@ -171,7 +171,7 @@ void QpCore::note_bind(const SendWr& wr) {
                .was_alone = mw->outstanding++ == 0,
                .former = mw->qps,
                .window = mw};
-  if (mw->type == IBV_MW_TYPE_2) b.qps.push_back(this);  // the device binds it to its QP
+  if (mw->type == IBV_MW_TYPE_2) b.qps.push_back(this);  // the device binds the window to this QP
   if (wr.bind_info.length != 0)  // a region with windows cannot be deregistered with its QP
     for (QpCore* q : wr.bind_info.mr->core()->qps) b.qps.push_back(q);
   mw->stag = wr.key;
@@ -181,9 +181,9 @@ void QpCore::note_bind(const SendWr& wr) {
 
 namespace {
 
-/// The bind has completed. If its effect is known, the window depends on `qps` (success) or
-/// `former` (error). Else it keeps depending on both: a flushed bind may have been executed, and if
-/// another bind was outstanding, that one may be the later one.
+/// The bind has completed. If its effect is known, the window depends on b.qps (success) or on
+/// b.former (error). Otherwise the window keeps depending on both: a flushed bind may have been
+/// executed, and another outstanding bind of the window may have been executed after this one.
 void settle(const PostedBind& b, WcStatus status) {
   const auto mw = b.window.lock();
   if (mw == nullptr) return;
@@ -225,7 +225,8 @@ void QpCore::finish_binds(uint16_t index, WcStatus status) {
     settle(binds.front(), IBV_WC_SUCCESS);
   }
   if (good) return;
-  // The QP has failed. Requests after a failed bind do not execute, because they wait for the bind.
+  // The QP has failed. Requests after a failed bind wait for it and so did not execute: later binds
+  // get its status, a known error. After any other failed request a later bind may have executed.
   const bool is_bind = !binds.empty() && binds.front().index == index;
   for (const PostedBind& b : binds) settle(b, is_bind ? status : IBV_WC_WR_FLUSH_ERR);
   binds.clear();

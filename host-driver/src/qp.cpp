@@ -73,8 +73,8 @@ uint64_t imm_of(uint32_t imm_data) {
   return uint64_t{base::load_be<uint32_t>(bytes)} << 32;
 }
 
-/// One request, two messages, one completion. The Write is not signaled; a failed one completes
-/// the request, and its Immediate Data is not reported.
+/// One request, two messages, one completion. The Write's WQE is not signaled. If the Write fails,
+/// its completion is that of the request, and that of its Immediate Data is not reported.
 Result<void> QpCore::put_write_imm(const SendWr& wr, WqeBytes& wqe) {
   const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
   SendWr write = wr;
@@ -144,7 +144,7 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (!is_registration) return {};
   MrCore& mr = *wr.mr->core();
   mr.access = wr.access;
-  // In this case the device binds the STag to this QP, so the region must be deregistered before
+  // With this right the device binds the STag to this QP, so the region must be deregistered before
   // the QP is destroyed. Earlier QPs stay listed, because this registration may fail.
   if ((wr.access & RNIC_ACCESS_REMOTE_INVALIDATE) != 0) mr.bind(*this);
   return {};
@@ -200,12 +200,12 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   wc.wr_id = record.wr_id;
   wc.opcode = completion_of(record.opcode);
   finish_binds(cqe.index, wc.status);
-  // Also retires the unsignalled WQEs before it.
+  // Also retires the unsignalled WQEs before the completed one.
   sq_tail = static_cast<uint16_t>(cqe.index + request_units(cqe.index));
   return true;
 }
 
-// A flush CQE covers all WQEs before cqe.index; any other CQE, the WQE at cqe.index.
+// A flush CQE covers all WQEs before cqe.index; any other CQE covers the WQE at cqe.index.
 bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
   const bool is_recv = cqe.is_recv != 0;
   const uint16_t tail = is_recv ? rq_tail : sq_tail;

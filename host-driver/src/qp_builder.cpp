@@ -19,7 +19,8 @@ void start_one(Qp& qp, WrOpcode opcode, uint32_t rkey, uint64_t remote_addr) {
   q.built.push_back(std::move(b));
 }
 
-// The operation that the next data belongs to. Null without one; wr_complete() then fails.
+// Returns the operation that the next data belongs to. Null: there is no operation, or it already
+// has its data; wr_complete() then fails.
 QpCore::Built* current(QpCore& q) {
   if (!q.built.empty() && !q.built.back().has_data) {
     q.built.back().has_data = true;

@@ -12,8 +12,8 @@ auto& log = base::logger("driver");
 
 namespace {
 
-// The event that users see for a cause (docs/spec/errors.yaml, user_sees). None: no failure, as
-// after a graceful close.
+// The event that users see for a cause (docs/spec/errors.yaml, user_sees). Nothing for kNone, which
+// is no failure: a graceful close ends with it.
 std::optional<EventType> event_of(spec::Cause cause) {
   if (cause == spec::Cause::kNone) return std::nullopt;
   for (const auto& row : spec::kCauses)
@@ -100,7 +100,7 @@ void QpCore::end_keys() {
   while (!regions.empty()) (void)regions.back()->dereg(true);
 }
 
-// Its number may be given to another QP or SRQ.
+// The number of this QP may next be given to another QP or SRQ, which must not get these events.
 void QpCore::forget_events() {
   std::erase_if(ctx.events, [this](const AsyncEvent& e) {
     return e.object == qpn && (e.type == IBV_EVENT_QP_FATAL || e.type == IBV_EVENT_QP_ACCESS_ERR);
@@ -117,7 +117,9 @@ Result<void> QpCore::destroy() {
     return {};
   }
   live = false;
-  auto keep = [&](const Error& why) -> Result<void> {  // the device may still use its rings
+  // On an error the device may still use the QP. Its rings, number and IRD and ORD slots then stay
+  // taken for ever.
+  auto keep = [&](const Error& why) -> Result<void> {
     m.keep_forever(sq);
     m.keep_forever(rq);
     forget_events();

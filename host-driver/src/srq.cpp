@@ -35,7 +35,7 @@ Result<Srq> Pd::create_srq(const SrqInitAttr& attr) {
   if (attr.max_wr == 0 || attr.max_wr > dev.max_srq_wr || attr.max_sge > dev.max_srq_sge)
     return fail(Errc::kInvalidArgument, "srq: {} receives of {} SGEs; 1 to {} of at most {}",
                 attr.max_wr, attr.max_sge, dev.max_srq_wr, dev.max_srq_sge);
-  const uint32_t size = std::bit_ceil(std::max(attr.max_wr, 4u));  // as admin_srq_args allows
+  const uint32_t size = std::bit_ceil(std::max(attr.max_wr, 4u));  // admin_srq_args: 4 or more
   if (attr.srq_limit > size)
     return fail(Errc::kInvalidArgument, "srq: srq_limit {} of {} receives", attr.srq_limit, size);
   auto ring = ctx.dev.alloc(uint64_t{size} * kUnit, MemoryKind::kContiguous);
@@ -101,7 +101,7 @@ Result<void> SrqCore::destroy(bool is_end) {
 
 PostResult SrqCore::post(std::span<const RecvWr> wrs) {
   PostResult result;
-  // Held until the index is sent: a later index must not overtake it.
+  // Held until the doorbell is written: the later index of another thread must not overtake it.
   const Locked held(lock, ctx.dev);
   if (!live) {
     result.error = Error{Errc::kBadState, fmt::format("srq {}: destroyed", number)};

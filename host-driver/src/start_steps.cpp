@@ -33,7 +33,8 @@ Result<void> with_credit(ContextCore& ctx, uint16_t connection, Time deadline, T
   return fail(Errc::kTimedOut, "connection {}: the peer's window stays closed", connection);
 }
 
-// Takes `count` numbers, or the longest free run if it is shorter.
+// Takes `count` numbers, or the longest free run if it is shorter, and sets `count` to the number
+// taken. From an empty pool it asks for 1, so that take() fails.
 Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view what) {
   count = std::min<unsigned>(count, std::max(pool.largest(), 1u));
   return pool.take(count, what);

@@ -14,7 +14,7 @@ struct PendingStart {
   uint16_t connection = 0;
   Address peer{};
   Time deadline = 0;
-  Time look_again = 0;
+  Time look_again = 0;  // query the connection from this time on, also without an event
   std::vector<uint8_t> bytes{};
   std::optional<size_t> follow{};  // bytes after the first 20; set once the first 20 are parsed
   StartFrame frame{};
@@ -44,8 +44,8 @@ Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connect
 
 /// Moves up to `count` waiting bytes to the end of start.bytes. Returns how many arrived.
 [[nodiscard]] Result<size_t> take_bytes(ContextCore& ctx, PendingStart& start, size_t count);
-/// With `waiting` bytes available: returns true once the frame is complete and valid. kProtocol: it
-/// is invalid.
+/// Takes the frame's next bytes if all of them wait (`waiting`: bytes that wait in the device).
+/// Returns true once the frame is complete and valid, in start.frame. kProtocol: it is invalid.
 [[nodiscard]] Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind,
                                       size_t waiting);
 /// Sends the frame; retries until the deadline while the peer's window has no room.

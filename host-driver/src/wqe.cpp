@@ -50,7 +50,7 @@ Result<uint32_t> total_length(uint64_t wr_id, std::span<const Sge> sges) {
   return static_cast<uint32_t>(total);
 }
 
-// A Flush names only memory of the peer.
+// A Flush names only memory of the peer, so it has no SGE.
 Result<void> check_flush(const SendWr& wr) {
   constexpr uint8_t kTypes = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
   if (wr.flush_type == 0 || (wr.flush_type & ~kTypes) != 0)
@@ -68,8 +68,8 @@ Result<void> check_flush(const SendWr& wr) {
 
 constexpr uint32_t kWord = 8;  // bytes of an atomic and of an Atomic Write
 
-// The old value goes to one local word. The peer checks the alignment of the target, since it is
-// that of the bus address.
+// The old value goes to one local word. The peer checks the alignment of the target: what counts is
+// the alignment of the target's bus address, which only the peer knows.
 Result<void> check_fetching(const SendWr& wr) {
   if ((wr.send_flags & IBV_SEND_INLINE) != 0)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
@@ -116,7 +116,7 @@ void put_operands(const SendWr& wr, WqeBytes& out) {
   out.used = kSendHeader + static_cast<uint32_t>(spec::AtomicOperands::kBytes);
 }
 
-/// Operands of a request to our own table.
+/// Writes the operands of a request to this device's own STag table: fast registration or bind.
 template <class Operands>
 void put_local(const Operands& operands, WqeBytes& out) {
   operands.pack(std::span(out.bytes).subspan(kSendHeader));
@@ -209,13 +209,13 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
     if (auto r = check_atomic_write(wr, *length); !r) return r;
 
   out.bytes.fill(0);
-  // Of a Write with Immediate this is the second WQE. QpCore encodes the first one, as a Write, and
-  // sets is_pair.
+  // For a Write with Immediate this is the second WQE. QpCore::put_write_imm() encodes the first
+  // one, a Write, and then sets is_pair.
   out.is_pair = false;
   spec::SqWqe head;
   head.opcode = static_cast<uint8_t>(wr.opcode);
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
-  // Their operands are in the WQE: the device refuses them without the flag.
+  // The operands of these requests are in the WQE: the device refuses them without the flag.
   if (fetches || is_imm || is_reg || is_bind) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
   const bool is_send = wr.opcode == IBV_WR_SEND || wr.opcode == IBV_WR_SEND_WITH_INV;

@@ -43,9 +43,9 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
   return (kSendHeader + bytes + kUnit - 1) / kUnit;
 }
 
-/// Checks the request against the QP's limits and writes its WQE; `ring` stays zero. Copies inline
-/// data. check_reg_mr() and check_bind_mw() must have passed. For a Write with Immediate it writes
-/// only the second WQE; the first one is a Write.
+/// Checks the request against the QP's limits and writes its WQE. The header's field `ring` stays
+/// zero: only set_ring() fills it. Copies inline data. check_reg_mr() and check_bind_mw() must have
+/// passed. For a Write with Immediate it writes only the second WQE; the first one is a Write.
 /// kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
@@ -53,11 +53,13 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 spec::RegOperands reg_operands(const SendWr& wr);
 /// Operands of the WQE of an IBV_WR_BIND_MW (mw.cpp).
 spec::BindOperands bind_operands(const SendWr& wr);
-/// The address (TO) of the first byte of that window.
+/// The address (TO) of the first byte of the window that an IBV_WR_BIND_MW binds (mw.cpp).
 uint64_t base_of_window(const SendWr& wr);
-/// Writes the doorbell into each unit of a pushed WQE.
+/// Writes the doorbell {qpn, producer} into each unit of a WQE to be pushed. `producer`: the index
+/// after this WQE.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
-/// Writes a receive WQE. tag: of an SRQ; else 0. kInvalidArgument: SGEs or length.
+/// Writes a receive WQE. tag: the SRQ's tag of this receive; 0 without an SRQ. kInvalidArgument:
+/// SGEs or length.
 [[nodiscard]] Result<void> encode_recv(const RecvWr& wr, uint32_t max_sge, uint16_t tag,
                                        std::span<uint8_t> out);
 

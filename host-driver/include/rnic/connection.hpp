@@ -35,9 +35,10 @@ struct ConnParam {
   bool markers = false;  ///< ask the peer to send markers; the peer's own request is always granted
   bool crc = true;       ///< CRC is used if either side asks for it
   /// Ask for the extensions: Flush, atomics, Atomic Write. They are enabled if both sides ask.
-  bool flush = false;       // takes 8 bytes of private data
-  unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD; a Reply copies it
-  Time timeout = 10 * kMs;  ///< per step
+  bool flush = false;     // takes 8 bytes of private data
+  unsigned revision = 2;  ///< of the Request: 1, or 2 with IRD and ORD; a Reply copies it
+  /// For each step alone: until connected, sending the frame, waiting for the Reply.
+  Time timeout = 10 * kMs;
   std::vector<uint8_t>* rejected_with = nullptr;  ///< receives the private data of a reject
 };
 
@@ -84,8 +85,12 @@ class ConnRequest {
 
   std::span<const uint8_t> private_data() const;
   const Address& peer() const;
-  unsigned revision() const;
+  unsigned revision() const;  ///< MPA revision of the Request, which the Reply copies
+  /// Sends the Reply and moves the QP to RTS. kRefused: no RTR message that both sides support (RFC
+  /// 6581); accept() has then rejected the peer. kBadState: the request is already answered, or the
+  /// QP is not in IBV_QPS_INIT.
   [[nodiscard]] Result<Connection> accept(Qp& qp, const ConnParam& param);
+  /// Sends a Reply with the reject flag and closes. kBadState: the request is already answered.
   [[nodiscard]] Result<void> reject(std::span<const uint8_t> private_data = {});
 
  private:
@@ -105,7 +110,7 @@ class Listener {
   /// meanwhile. kTimedOut at the deadline.
   [[nodiscard]] Result<ConnRequest> get_request(Time deadline);
   uint16_t port() const { return port_; }
-  uint32_t bad_requests() const { return bad_requests_; }
+  uint32_t bad_requests() const { return bad_requests_; }  ///< peers closed by get_request()
   Time request_timeout = 10 * kMs;  ///< time-out of a peer's Request after it connects
 
  private:

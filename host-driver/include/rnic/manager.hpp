@@ -27,14 +27,16 @@ namespace rnic::verbs {
 /// first pass, inverted on each later one.
 struct PhaseRing {
   DmaBuffer memory{};
-  uint32_t entry = 0;
-  unsigned log = 0;
-  uint32_t consumer = 0;  ///< free-running
+  uint32_t entry = 0;     ///< bytes per entry
+  unsigned log = 0;       ///< log2 of the number of entries
+  uint32_t consumer = 0;  ///< index of the next entry to read; free-running
 
   uint32_t size() const { return 1u << log; }
+  /// The entry at a free-running index.
   std::span<uint8_t> at(uint32_t index) const {
     return memory.bytes().subspan(size_t{index & (size() - 1)} * entry, entry);
   }
+  /// True if the device has written the entry at this free-running index.
   bool ready(uint32_t index) const {
     const bool phase = (at(index)[entry - 1] & 0x80) != 0;
     return phase == (((index >> log) & 1) == 0);
@@ -48,9 +50,11 @@ class RangePool {
   explicit RangePool(uint32_t count = 0) {
     if (count != 0) free_[0] = count;
   }
+  /// Allocates `count` consecutive numbers and returns the first. kNoMemory: no free run is long
+  /// enough; `what` names the numbers in the error's text.
   [[nodiscard]] Result<uint32_t> take(uint32_t count, std::string_view what);
-  void give(uint32_t first, uint32_t count);
-  uint32_t largest() const;
+  void give(uint32_t first, uint32_t count);  ///< frees a range that take() returned
+  uint32_t largest() const;                   ///< length of the longest free run
 
  private:
   std::map<uint32_t, uint32_t> free_;  // first number -> count
@@ -60,7 +64,7 @@ struct ManagerSettings {
   uint64_t seed = 1;           ///< of the run: STag permutation key, STag slots, low bits of STags
   unsigned log_admin = 5;      ///< 2^n commands may be outstanding
   unsigned event_queues = 16;  ///< at most; one MSI-X vector each
-  unsigned log_eq = 8;
+  unsigned log_eq = 8;         ///< 2^n entries in each event queue
   Time ready_timeout = 20 * kMs;  ///< reset until ready
   Time admin_timeout = 20 * kMs;  ///< command until response
   /// A waiter polls again after this time: another thread may have taken its interrupt.
@@ -105,6 +109,7 @@ class Manager {
   RangePool pds, qps, cqs, pages, pbl, ird, ord;
   [[nodiscard]] Result<uint32_t> take_stag_slot();  ///< random, from the seed
   void give_stag_slot(uint32_t slot);
+  /// Low 8 bits of a new STag.
   uint8_t random_key() { return static_cast<uint8_t>(rng_.next()); }
 
   // Events: flags set from event queue entries, kept until a reader clears them. `eqn`: number of
@@ -130,15 +135,20 @@ class Manager {
   std::vector<uint8_t> conn_event;  ///< by connection
 
   // Connections.
+  /// Clears conn_event of the connection, then executes conn_query.
   [[nodiscard]] Result<spec::AdminConnResult> query_connection(PciDevice& dev, uint16_t connection);
+  /// Records that a listener, a start-up or a QP owns the connection.
   void track_connection(uint16_t connection) { tracked_[connection] = 1; }
   /// Returns false if the port already has a listener.
   [[nodiscard]] bool add_listener(uint16_t port) { return incoming_.try_emplace(port).second; }
+  /// Also aborts the connections on the port that no listener has taken.
   void remove_listener(PciDevice& dev, uint16_t port);
   /// Connections on a listening port that no listener has taken yet.
   std::deque<uint16_t>& incoming(PciDevice& dev, uint16_t port);
-  /// Ends the use of a connection: it is released once closed, and aborted after settings().linger.
+  /// Gives up a connection without an owner. sweep_retired() releases it once it is closed, and
+  /// aborts it if it is still open after settings().linger.
   void retire_connection(PciDevice& dev, uint16_t connection);
+  /// Checks the retired connections that have an event or whose deadline has passed.
   void sweep_retired(PciDevice& dev);
   /// Keeps memory that the device may still use because destroying its owner failed.
   void keep_forever(DmaBuffer buffer) { kept_.push_back(std::move(buffer)); }
@@ -156,7 +166,7 @@ class Manager {
   struct EventQueue {
     PhaseRing ring{};
     uint32_t told = 0;     // consumer index last written to the device
-    bool telling = false;  // a thread is writing it
+    bool telling = false;  // a thread is writing `told` to the device
   };
 
   explicit Manager(PciDevice& dev, const ManagerSettings& settings);
@@ -184,7 +194,7 @@ class Manager {
   PhaseRing answers_;
   uint32_t producer_ = 0;
   uint16_t cookie_ = 0;
-  bool ringing_ = false;
+  bool ringing_ = false;                // a thread is in ring_admin()
   std::map<uint16_t, Answer> waiting_;  // by cookie
 
   std::vector<uint8_t> stag_used_;

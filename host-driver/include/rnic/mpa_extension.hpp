@@ -3,12 +3,12 @@
 //
 //   byte 0 to 3   `MNIC`
 //        4        version, 1
-//        5        flags: bit 0 Flush; bit 1 reserved for atomics and Atomic Write; bit 7 Reply
+//        5        flags: bit 0 all extensions (Flush, atomics, Atomic Write); bit 7 Reply
 //        6, 7     0
 //
 // Bit 7 distinguishes our Reply from a peer that echoes our Request's private data without
-// supporting Flush. Other flag bits are sent as 0 and ignored on receipt, so that a side with more
-// extensions agrees with a side that has fewer.
+// supporting the extensions. Other flag bits are sent as 0 and ignored on receipt, so that a side
+// with more extensions agrees with a side that has fewer.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ enum class StartKind { kRequest, kReply };
 
 /// Extensions that a Request asks for or a Reply grants.
 struct MpaExtension {
-  bool flush = false;
+  bool flush = false;  ///< all of them: Flush, atomics and Atomic Write share one bit
 };
 
 /// Writes the block to the first 8 bytes of `out`.

@@ -56,6 +56,7 @@ class DmaBuffer {
   std::span<const uint64_t> pages() const { return pages_; }
   bool is_persistent() const { return is_persistent_; }    ///< allocated by PciDevice::persistent()
   uint32_t first_offset() const { return first_offset_; }  ///< bytes, in the first page
+  /// Bus address of the byte at `offset` of bytes().
   uint64_t bus(uint64_t offset) const {
     const uint64_t at = first_offset_ + offset;
     return pages_[at / page_size_] + at % page_size_;
@@ -95,9 +96,9 @@ class PciDevice {
   /// - kInvalidArgument: null, empty or unmapped memory;
   /// - kPermission: kReadWrite of write-protected memory;
   /// - kNoMemory: no bus pages left;
-  /// - kBusy: kReadWrite of a range of which only a part is already mapped kReadWrite in one piece.
-  ///   A byte that the device may write has one bus address, because atomics exclude each other by
-  ///   bus address.
+  /// - kBusy: kReadWrite of a range that overlaps an earlier kReadWrite mapping and does not lie
+  ///   whole inside it. A byte that the device may write has only one bus address, because atomics
+  ///   exclude each other by bus address.
   virtual Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) = 0;
 
   // Persistent memory, where the platform has it: contiguous on the bus. A map() of its bytes is
@@ -107,8 +108,8 @@ class PciDevice {
   /// restart of the host it holds the bytes that were durable. kInvalidArgument: the name exists
   /// with another size, or the name or size is invalid; kNoMemory: no room is left.
   virtual Result<DmaBuffer> persistent(std::string_view name, uint64_t size) = 0;
-  /// Writes this host's own stores to these bytes back and waits until they are durable. Only under
-  /// kEadr are they durable without it. Device writes never need it.
+  /// Writes the CPU's stores to these bytes back and waits until they are durable. Only under kEadr
+  /// are the CPU's stores durable without this call. Device writes never need this call.
   virtual void pmem_persist(std::span<const uint8_t> bytes) = 0;
 
   // Ordering points, named by use. The recording fake checks that the driver calls them.

@@ -10,7 +10,7 @@
 //   auto buffer = ctx.alloc(4096).value();
 //   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE).value();
 //
-// A handle owns its object and shares the objects that this one depends on, so handles may be
+// A handle owns its object and shares the objects that its object depends on. So handles may be
 // destroyed in any order. One thread at a time uses a handle; threads that share one protect it
 // with a Lock (lock.hpp). The exceptions are a CQ created for several threads (create_cq) and an
 // SRQ. Threads switch only inside PciDevice calls.
@@ -57,14 +57,17 @@ class Mr {
   uint64_t addr() const;  ///< origin of Sge::addr and SendWr::remote_addr
   uint64_t length() const;
   uint32_t page_size() const;
-  uint32_t max_pages() const;  ///< room of a region of alloc_mr; else its number of pages
+  /// A region of alloc_mr: the pages that its page list has room for. Any other: its pages.
+  uint32_t max_pages() const;
   /// ib_map_mr_sg: writes the page list for the next IBV_WR_REG_MR. Where two ranges are not
   /// adjacent on the bus, the first ends and the second begins at a page. addr() becomes `iova`, by
-  /// default the bus address of the first byte. The region keeps the buffers until the map_mr_sg()
-  /// after next or dereg(). Call it only while the region is not registered: no IBV_WR_REG_MR is
+  /// default the bus address of the first byte. The region keeps the buffers until the second
+  /// map_mr_sg() after this one, or dereg(): a device that refuses the next registration may still
+  /// use them. Call map_mr_sg() only while the region is not registered: no IBV_WR_REG_MR is
   /// outstanding, and the last registration is invalidated.
-  /// kInvalidArgument: no region of alloc_mr, a bad page size (4096 to 2 MiB), a range outside its
-  /// buffer, a gap within a page, more pages than max_pages(). The mapping is then as before.
+  /// kInvalidArgument: no region of alloc_mr, a bad page size (a power of two, 4096 to 2 MiB), a
+  /// range outside its buffer, a gap within a page, more pages than max_pages(). The mapping is
+  /// then as before.
   [[nodiscard]] Result<void> map_mr_sg(std::span<const SgRange> ranges, uint32_t page_size,
                                        std::optional<uint64_t> iova = {});
   /// ib_update_fast_reg_key: sets the low 8 bits of the key for the next IBV_WR_REG_MR.
@@ -187,7 +190,9 @@ struct QpInitAttr {
   Srq* srq = nullptr;
   QpCap cap{};
   bool sq_sig_all = false;
-  bool push = false;  ///< write a single short WQE with its doorbell, for latency
+  /// Lowers latency: a post of one WQE of one or two units writes the WQE with its doorbell, so
+  /// that the device need not fetch it.
+  bool push = false;
   /// May post IBV_WR_REG_MR. Its page list holds bus addresses, so only privileged software may
   /// have such a QP. On another QP the device completes it with IBV_WC_LOC_QP_OP_ERR.
   bool privileged = false;
@@ -219,7 +224,7 @@ class Qp {
   //   if (auto r = qp.wr_complete(); !r) ...                              // posts all or none
   uint64_t wr_id = 0;
   uint32_t wr_flags = 0;
-  void wr_start();
+  void wr_start();  ///< discards what an earlier wr_start() has collected
   void wr_send();
   void wr_rdma_write(uint32_t rkey, uint64_t remote_addr);
   void wr_rdma_read(uint32_t rkey, uint64_t remote_addr);
@@ -250,11 +255,14 @@ class Qp {
   void wr_set_sge_list(std::span<const Sge> sges);
   void wr_set_inline_data(std::span<const uint8_t> data);
   void wr_set_inline_data_list(std::span<const std::span<const uint8_t>> data);
+  /// Posts all requests since wr_start() with one doorbell, or none. Returns the first error of any
+  /// call since wr_start().
   [[nodiscard]] Result<void> wr_complete();
-  void wr_abort();
+  void wr_abort();  ///< discards the requests since wr_start()
   /// imm_data in network order, as in rdma-core. The request takes two entries of the send queue.
   void wr_rdma_write_imm(uint32_t rkey, uint64_t remote_addr, uint32_t imm_data);
-  // Not in rdma-core: all 8 bytes of Immediate Data, after a Write or without one.
+  // Not in rdma-core: all 8 bytes of Immediate Data, after a Write (wr_rdma_write_imm64) or without
+  // one (wr_imm). SendWr::imm has the byte order.
   void wr_rdma_write_imm64(uint32_t rkey, uint64_t remote_addr, uint64_t imm);
   void wr_imm(uint64_t imm);
   /// Send with Invalidate: before the peer gets the message, its STag `rkey` is invalidated and no
@@ -268,8 +276,8 @@ class Qp {
   /// atomics among them.
   void wr_local_inv(uint32_t rkey);
   /// Binds a memory window under `rkey`: a key of the window with other low 8 bits (inc_rkey).
-  /// Later requests of this QP wait until it completes, so a Send of the key may be posted at once.
-  /// A window of type 1 may be bound: its old key is closed first.
+  /// Later requests of this QP wait until the bind completes, so a Send of the key may be posted at
+  /// once. A window of type 1 may still be bound: the device closes its old key first.
   void wr_bind_mw(Mw& mw, uint32_t rkey, const MwBindInfo& bind_info);
   // Unsupported: wr_complete() returns kNotSupported (EOPNOTSUPP).
   void wr_send_imm(uint32_t imm);

@@ -140,7 +140,8 @@ enum EventType : uint32_t {
   IBV_EVENT_QP_REQ_ERR = 2,
   IBV_EVENT_QP_ACCESS_ERR = 3,
   IBV_EVENT_DEVICE_FATAL = 8,
-  IBV_EVENT_SRQ_LIMIT_REACHED = 15,  ///< fewer receives than the limit were left; it is now 0
+  /// A message left fewer receives in the SRQ than srq_limit. The limit is disarmed: it is now 0.
+  IBV_EVENT_SRQ_LIMIT_REACHED = 15,
 };
 
 /// "IBV_EVENT_QP_FATAL"
@@ -188,8 +189,9 @@ struct SendWr {
   WrOpcode opcode = IBV_WR_SEND;
   uint32_t send_flags = 0;
   uint64_t remote_addr = 0;  ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
-  uint32_t rkey =
-      0;  ///< the STag that a Send with Invalidate (the peer's) or local_inv (ours) invalidates
+  /// The peer's STag for remote_addr. Send with Invalidate: the peer's STag to invalidate.
+  /// IBV_WR_LOCAL_INV: the STag of this host to invalidate.
+  uint32_t rkey = 0;
   uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
   uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one bit
   /// Write with Immediate, Immediate Data: 8 bytes, the most significant one first on the wire.
@@ -203,7 +205,7 @@ struct SendWr {
   uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits to store
   // IBV_WR_REG_MR, as struct ib_reg_wr of the Linux kernel.
   Mr* mr = nullptr;     ///< mapped by Mr::map_mr_sg
-  uint32_t key = 0;     ///< mr->rkey(): the STag that the region gets; IBV_WR_BIND_MW: the window
+  uint32_t key = 0;     ///< mr->rkey(). IBV_WR_BIND_MW: the window's new key (inc_rkey)
   uint32_t access = 0;  ///< AccessFlags of the registration
   // IBV_WR_BIND_MW.
   Mw* mw = nullptr;
@@ -257,9 +259,9 @@ std::string to_string(const AsyncEvent& event);
 std::string terminate_text(uint32_t term);
 
 struct QpCap {
-  uint32_t max_send_wr = 64;  ///< counts WQEs of the size given by max_send_sge and
-                              ///< max_inline_data. FetchAdd and CmpSwap have 48 inline bytes: set
-                              ///< max_inline_data = 48 if all may be such
+  /// Counts WQEs of the size given by max_send_sge and max_inline_data. A FetchAdd or CmpSwap takes
+  /// 48 inline bytes: set max_inline_data = 48 if all WQEs may be atomics.
+  uint32_t max_send_wr = 64;
   uint32_t max_recv_wr = 64;
   uint32_t max_send_sge = 1;
   uint32_t max_recv_sge = 1;
@@ -287,7 +289,7 @@ struct QpInfo {
   uint32_t cause = 0;      ///< spec::Cause
   uint16_t peer_term = 0;  ///< as AsyncEvent::peer_term
   bool has_peer_term = false;
-  bool drained = false;  ///< nothing of the QP is left in the device; INIT or ERR
+  bool drained = false;  ///< nothing of the QP is left in the device; only in INIT or ERR
 };
 
 /// As ibv_device_attr, from the capability registers.
@@ -295,7 +297,7 @@ struct DeviceAttr {
   /// max_pages: doorbell pages, one for each context.
   uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_pages = 0;
   uint32_t max_mr = 0, max_mw = 0;  ///< together: regions and windows share the STags
-  uint32_t max_qp_wr = 0;           ///< in units of 64 bytes; a longer WQE takes up to 4
+  uint32_t max_qp_wr = 0;           ///< in units of 64 bytes; a WQE takes 1 to 4 units
   uint32_t max_srq = 0;             ///< QPs and SRQs share numbers: together at most max_qp
   uint32_t max_srq_wr = 0, max_srq_sge = 0;
   uint32_t max_sge = 0, max_recv_sge = 0, max_sge_rd = 1, max_inline_data = 0;
