@@ -102,6 +102,7 @@ void put_immediate(const SendWr& wr, WqeBytes& out) {
   out.used = kSendHeader + sizeof wr.imm;
 }
 
+// FetchAdd has no compare: 0 and a mask of ones (A-29 in docs/ambiguities.md).
 void put_operands(const SendWr& wr, WqeBytes& out) {
   const bool adds = wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   const Sge& sink = wr.sg_list[0];
