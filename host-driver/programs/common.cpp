@@ -488,6 +488,7 @@ Result<void> Side::send_mark(Lane& lane) {
 
 Result<void> Side::offer(Lane& lane) {
   if (lane.filled < messages) {
+    // While no slot is filled, the peer has taken none.
     const uint64_t taken = lane.filled == 0 ? 0 : credit(lane, Word::kTaken);
     for (const uint64_t upto = std::min(messages, taken + tx_slots()); lane.filled < upto;
          lane.filled++)

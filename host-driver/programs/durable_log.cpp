@@ -250,6 +250,7 @@ class Client {
         method_.requests(*this, lane, index, s.wrs, s.sges);
         s.wrs.back().send_flags |= IBV_SEND_SIGNALED;
       }
+      // Only now: s.sges may have moved while it grew. A Flush has no SGE.
       for (size_t k = 0; k < s.wrs.size(); k++)
         s.wrs[k].sg_list = {&s.sges[k], s.wrs[k].opcode == IBV_WR_FLUSH ? size_t{0} : size_t{1}};
       if (!post_next(lane)) return false;

@@ -23,7 +23,7 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
     const uint32_t at = eq.ring.consumer;
     dev.after_phase_bit();
     dev.before_shared();
-    if (eq.ring.consumer != at) continue;  // another thread has taken it meanwhile
+    if (eq.ring.consumer != at) continue;  // another thread took this entry
     const auto e = spec::Eqe::unpack(eq.ring.at(at));
     eq.ring.consumer++;
     switch (e.kind) {

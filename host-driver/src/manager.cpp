@@ -274,7 +274,7 @@ void Manager::take_answers(PciDevice& dev) {
     const uint32_t at = answers_.consumer;
     dev.after_phase_bit();
     dev.before_shared();
-    if (answers_.consumer != at) continue;  // another thread has taken it meanwhile
+    if (answers_.consumer != at) continue;  // another thread took this entry
     const auto rsp = spec::AdminRsp::unpack(answers_.at(at));
     answers_.consumer++;
     if (auto it = waiting_.find(rsp.cookie); it != waiting_.end()) {
@@ -323,7 +323,7 @@ Result<spec::AdminRsp> Manager::execute_once(PciDevice& dev, spec::AdminOpcode o
                   object, health(dev));
     dev.relax();
   }
-  // Up to ring_admin() no call may switch threads.
+  // No call up to ring_admin() may switch threads: another thread would take the same ring entry.
   spec::AdminCmd cmd;
   cmd.opcode = static_cast<uint8_t>(opcode);
   cmd.cookie = cookie;
