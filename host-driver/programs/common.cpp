@@ -424,7 +424,7 @@ Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
 Result<void> Side::arrival(const Lane& lane, uint64_t index, uint8_t mark) {
   const auto bytes = at(lane, rx(index), params().size);
   const volatile uint8_t& last = bytes.back();
-  // pump() detects a failure or a time-out. Every 256th poll is enough: pump() costs host time.
+  // Every 256th poll calls pump(), which detects a failure or a time-out.
   for (uint64_t polls = 1; last != mark; polls++) {
     if (polls % 256 != 0) {
       dev().relax();
