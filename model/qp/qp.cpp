@@ -19,7 +19,9 @@ namespace {
 
 constexpr uint32_t kUnit = 64;
 constexpr uint8_t kMalformed = 0xff;  // num_sge of a malformed receive WQE in the prefetch buffer
-constexpr uint8_t kReads = 4;  // outstanding fetches per ring: the buffer fills while it drains
+/// Outstanding fetches of a ring. A fetch brings a quarter of the buffer (Qp::free()), so four fill
+/// the buffer while it drains.
+constexpr uint8_t kReads = 4;
 
 constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) {
   return (flags & static_cast<uint8_t>(bit)) != 0;
@@ -44,10 +46,12 @@ constexpr bool asks_peer(uint8_t opcode) {
   return op == WrOpcode::kRdmaRead || is_extension(op);
 }
 
-/// Requests to our own table: a fence waits for them, and they take no slot of ddp.
+/// Requests to our own STag table (tpt). A fence waits for them. They send nothing, so they take no
+/// slot of ddp.
 constexpr bool is_local(WrOpcode op) { return op == WrOpcode::kLocalInv || opens_key(op); }
 
-/// Inline bytes of a WQE that contains its operands.
+/// Inline bytes of a WQE that carries operands: reg_mr, bind_mw, an atomic, or the 8 bytes of an
+/// Atomic Write.
 constexpr uint32_t operand_bytes(WrOpcode op) {
   static_assert(spec::RegOperands::kBytes == spec::BindOperands::kBytes);
   if (opens_key(op)) return spec::RegOperands::kBytes;
@@ -153,7 +157,7 @@ bool Qp::doorbell(const spec::QpDoorbell& db) {
 }
 
 /// Whether a pushed WQE can be used: it is the next one to fetch and the prefetch buffer has space.
-/// Otherwise it is fetched.
+/// If not, a fetch() reads the WQE from the ring.
 bool Qp::can_push(const spec::QpDoorbell& db) const {
   const Ctx& c = ctx_[db.qpn];
   const Ring16& s = c.sq;
@@ -174,7 +178,7 @@ bool Qp::push(const spec::QpDoorbell& db) {
 }
 
 /// Units that the next fetch may bring: the whole buffer if it is empty, else a quarter if that is
-/// free, else 0.
+/// free, else 0. `most` lowers the quarter, for a follower that fetches single units.
 uint32_t Qp::free(const Ring16& r, uint32_t prefetch, uint32_t most) {
   const uint32_t claimed = r.distance(r.taken, r.fetched),
                  quarter = std::min(most, std::max(1U, prefetch / 4));
@@ -228,7 +232,7 @@ bool Qp::can_issue(uint16_t qpn) {
   const bool fence = flag(first[1], spec::SqFlagBit::kFence) || c.after_key;
   const bool waits = (fence && c.reads != 0) || (asks && c.reads >= c.params.ord);
   if (here >= units && !waits && !(asks && c.fin)) return true;
-  // The first unit is enough to fail the WQE.
+  // A WQE that will fail is issued at once: its first unit is enough for that.
   return bad_header(spec::SqWqe::unpack(first), units, c) || (asks && c.fin) ||
          (here < units && fails);
 }
@@ -259,7 +263,7 @@ uint32_t Qp::missing(uint16_t qpn) const {
   return s.bad || here >= units || s.fetched == s.producer ? 0 : units - here;
 }
 
-/// Checks the fields of the first unit. units: the number that units_of() assumed.
+/// Checks the fields of the first unit; true: malformed. units: the result of units_of().
 bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if (w.units != units) return true;
   const uint32_t body = body_bytes(units);
@@ -274,6 +278,7 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if (op == WrOpcode::kLocalInv && (is_inline || w.num_sge != 0 || w.length != 0)) return true;
   if (op == WrOpcode::kRegMr && c.params.privileged == 0) return true;
   if (opens_key(op) && (!is_inline || w.num_sge != 0 || w.length != operand_bytes(op))) return true;
+  // SqFlagBit defines the low four bits of the flags. A Flush has one disposition bit or both.
   if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
   if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
@@ -284,7 +289,7 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if ((is_atomic(op) || op == WrOpcode::kAtomicWrite) &&
       (!is_inline || w.length != operand_bytes(op)))
     return true;
-  if (w.num_sge > spec::kMaxSge) return true;  // of inline data as well
+  if (w.num_sge > spec::kMaxSge) return true;  // also of a WQE with inline data
   if (is_inline) return w.length > spec::kMaxInline || w.length > body;
   return w.num_sge * spec::WqeSge::kBytes > body;
 }
@@ -342,7 +347,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   const uint32_t units = units_of(qpn);
   const uint16_t after = static_cast<uint16_t>(first + units);
   if (c.sq.here() == 0) {
-    fail_wqe(qpn, after, {}, WcStatus::kFatalErr);  // none of its fields is known
+    fail_wqe(qpn, after, {}, WcStatus::kFatalErr);  // its fetch failed: no field is known
     return std::nullopt;
   }
   const auto w = spec::SqWqe::unpack(unit(qpn, first).bytes());
@@ -357,7 +362,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     out_.qp_fault({.qpn = qpn, .cause = spec::Cause::kLlpLost});
     return std::nullopt;
   }
-  if (c.sq.here() < units) {
+  if (c.sq.here() < units) {  // the fetch of its later units failed
     fail_wqe(qpn, after, w, WcStatus::kFatalErr);
     return std::nullopt;
   }
@@ -367,7 +372,9 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     return std::nullopt;
   }
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
-  for (size_t i = 0; !is_inline && i < w.num_sge; ++i) {  // wqe_check
+  // tpt checks the key of each SGE (stream wqe_check). The sink of a Read needs the right
+  // local_write; sending from a region needs no right.
+  for (size_t i = 0; !is_inline && i < w.num_sge; ++i) {
     const auto sge = spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes));
     if (sge.length == 0) continue;
     const uint16_t rights = op == WrOpcode::kRdmaRead ? spec::kAccessLocalWrite : uint16_t{0};
@@ -404,7 +411,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   c.sq.taken = after;
   c.after_key = opens_key(op);
   if (!is_local(op)) ++c.slots;
-  if (asks_peer(w.opcode) || is_local(op)) ++c.reads;  // a fence waits for it
+  if (asks_peer(w.opcode) || is_local(op)) ++c.reads;  // a fence waits for this WQE
   Wqe out;
   out.hdr = {.qpn = qpn,
              .slot = static_cast<uint8_t>((c.win_head + at) % sq_window_),
@@ -506,8 +513,8 @@ void Qp::rq_fetched(const MemData& data) {
     return update(p.qpn);
   }
   if (data.status != spec::RdStatus::kOk) {
-    // A failed fetch ends the waiting take, which consumes its WQE, except that of an SRQ. Without
-    // one, the next take reads again. Outstanding fetches are dropped.
+    // A failed fetch ends the take that waits for it. That take consumes its WQE, except that of an
+    // SRQ. If no take waits, the next take fetches again. Outstanding fetches are dropped.
     r.bad = r.taking;
     if (r.bad && !c.is_srq) r.taken = ++r.arrived;
     r.fetched = r.arrived;
@@ -536,11 +543,12 @@ std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn) {
   const Ctx& c = ctx_[qpn];
   Ring16& r = ctx_[row(qpn)].rq;
   if (!c.has_srq || !c.is_barred || r.bad) return rq_take(qpn, limit_due(qpn));
-  r.taking = false;  // a take that waited for a read ends
+  r.taking = false;  // a take that waited for a fetch ends
   return spec::RqTakeRsp{.shared = 1};
 }
 
-// The doorbell's index decides whether the RQ is empty, never the prefetch buffer.
+// The doorbell's index decides whether the RQ is empty, never the prefetch buffer. After a failed
+// fetch the index is one back, because rq_fetched() has consumed that WQE (not of an SRQ).
 std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn, bool reaches) {
   const uint16_t row = this->row(qpn);
   Ctx& c = ctx_[row];
@@ -583,7 +591,7 @@ void Qp::reach_limit(uint16_t row) {
 
 void Qp::rx_done(const spec::RxDone& d) {
   Ctx& c = ctx_[d.qpn];
-  if (d.kind == spec::DeliverKind::kRead) {
+  if (d.kind == spec::DeliverKind::kRead) {  // a request to the peer or to tpt is done
     --c.reads;
     return wr_done({.qpn = d.qpn, .slot = d.slot});
   }

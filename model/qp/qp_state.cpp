@@ -27,10 +27,11 @@ void Qp::command(const spec::QpCmd& cmd) {
 
 bool Qp::give_up(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
+  // A modify_qp to rts is not given up: admin has already sent its streaming bytes.
   const bool starts = c.command && c.command->opcode == AdminOpcode::kModifyQp &&
                       spec::AdminModifyArgs::unpack(c.command->args).to_state ==
                           static_cast<uint8_t>(QpState::kRts);
-  const bool begins = c.command && !starts;
+  const bool begins = c.command && !starts;  // the command has not begun
   if (begins) c.command.reset();
   if (!begins && !std::exchange(c.answer_due, false)) return false;
   out_.qp_cmd_rsp({.status = AdminStatus::kInProgress, .result = {}});
@@ -39,7 +40,7 @@ bool Qp::give_up(uint16_t qpn) {
 
 void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
   Ctx& c = ctx_[qpn];
-  const bool rests = c.state == QpState::kIdle || c.state == QpState::kError;
+  const bool rests = c.state == QpState::kIdle || c.state == QpState::kError;  // drained
   spec::CmdRsp rsp;
   const bool of_srq = cmd.opcode == AdminOpcode::kCreateSrq ||
                       cmd.opcode == AdminOpcode::kModifySrq ||
@@ -64,7 +65,7 @@ void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
       if (const auto status = modify(qpn, spec::AdminModifyArgs::unpack(cmd.args))) {
         rsp.status = *status;
       } else {
-        return;  // responded to when all units have started, or all WQEs are flushed
+        return;  // the response follows when all units have started, or all WQEs are flushed
       }
       break;
     case AdminOpcode::kQueryQp:
@@ -256,7 +257,9 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     return;
   } else if (has(kError) && c.error.cause != Cause::kNone) {
     failed(qpn, events);
-  } else if (has(kLost) || (has(kClosed) && !c.half_closed)) {  // maybe after a Terminate
+  } else if (has(kLost) || (has(kClosed) && !c.half_closed)) {
+    // Closed without our half_close: llp_if closes after a Terminate, whose qp_error may not have
+    // come yet. After Then::kLost rdmap reports the QP's error.
     c.lost = true;
     tell(qpn, {kMpaSync, kDdpSync}, Then::kLost);
   } else if (has(kClosed)) {
@@ -270,7 +273,8 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     if (c.asked && !c.half_closed && !c.lost) half_close(qpn);
   } else if (!c.asked && !c.lost &&
              (has(kPeerClosed) || (has(kEmpty) && c.state == QpState::kClosing))) {
-    // The peer has closed: first process what arrived before, including results of atomics.
+    // The peer has closed, or (in a follower) a closing QP has an empty send queue. First the units
+    // process what has arrived. With the extensions, rdmap waits for results of our atomics.
     if (c.params.persist != 0) {
       tell(qpn, {kMpaSync, kDdpSync, kRdmapSync}, Then::kLook);
     } else {
@@ -293,6 +297,7 @@ void Qp::failed(uint16_t qpn, uint8_t events) {
       window(qpn, i).status = e.status;
     }
   }
+  // Without a Terminate the QP ends by an abort of the connection.
   c.lost = c.lost || (events & kLost) != 0 || e.sends_term == 0;
   const bool over = c.term_seen || (events & (kTermDone | kClosed)) != 0;
   if (c.lost || over) return stop(qpn, c.lost ? QpOp::kAbort : QpOp::kStop);
@@ -359,7 +364,9 @@ void Qp::look(uint16_t qpn) {
   c.fin = true;
   if (sq_empty(qpn)) {
     ask_close(qpn);
-  } else if (c.state == QpState::kRts || c.reads != 0) {  // a closing QP may still send
+  } else if (c.state == QpState::kRts || c.reads != 0) {
+    // The peer's FIN came too early. A QP in state closing without outstanding requests goes on:
+    // it may still send.
     lose(qpn);
   }
   decide(qpn);
@@ -372,7 +379,7 @@ void Qp::tell(uint16_t qpn, std::initializer_list<Order> orders, Ctx::Then then)
   c.phase = Ctx::Phase::kOrders;
   c.then = then;
   c.order_count = c.step = 0;
-  for (const Order& o : orders) {  // a follower is called after earlier items have drained
+  for (const Order& o : orders) {  // a follower orders no sync: earlier items have drained
     if (!told_ || o.op != QpOp::kSync) c.orders[c.order_count++] = o;
   }
   update(qpn);
@@ -472,6 +479,7 @@ void Qp::entered_error(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.state = QpState::kError;
   c.phase = Ctx::Phase::kSteady;
+  // Returns the prefetched payloads to their pool.
   for (uint32_t i = 0; i < sq_prefetch_; ++i) prefetch_[size_t{qpn} * sq_prefetch_ + i] = {};
   if (std::exchange(c.answer_due, false)) out_.qp_cmd_rsp({});
   if (!std::exchange(c.is_asked_for, false)) out_.qp_async({qpn});

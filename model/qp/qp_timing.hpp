@@ -11,7 +11,7 @@ struct QpTiming {
   Cycle fetch_start = 1;  // qp_sq_fetch: one operation per cycle
   Cycle fetch_next = 2;   // list of qp_rq_fetch: a QP leaves it and its fetch finishes
   Cycle schedule = 5;     // qp_sched: flags read, list (2); qp_pick: read, decided
-  Cycle pick = 2;         // the part of qp_pick: what comes later is for the next visit
+  Cycle pick = 2;         // qp_pick's part of schedule: a later event counts for the next visit
   Cycle issue = 6;        // qp_parse: first, judge, scan, end; qp_emit: item FIFO, wqe_hdr
   Cycle parse = 4;        // qp_parse: occupancy by a WQE of one unit and one SGE
   Cycle more = 1;         // each unit and SGE beyond the first (qp_parse: more, scan)

@@ -1,4 +1,4 @@
-// The times of qp, and its arbiters: which QP is fetched for, issued and retired next.
+// The times of qp, and its arbiters: for which QP it fetches, issues and retires next.
 #include "qp/qp_unit.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace rnic::model {
 
 namespace {
-constexpr uint32_t kLlpDones = 4;  // llp_if_tx DoneDepth (u_dones); qp_retire's u_ops is added
+constexpr uint32_t kLlpDones = 4;  // llp_if_tx DoneDepth (u_dones); the constructor adds u_ops
 }
 
 QpUnit::QpUnit(Units& u, const Translation& tpt)
@@ -64,7 +64,7 @@ void QpUnit::step_fetch() {
 
   auto& sq = sq_rd_req_o;
   if (const ReadySet& set = qp_.fetchable(); !set.empty()) {
-    // qp_pick finds what to fetch when it evaluates the QP: after its visit.
+    // qp_pick finds what to fetch when it evaluates the QP: as a visit begins, or after its end.
     const bool begins = visit_began_ == now && set.test(last_issue_);
     const uint32_t q = begins ? last_issue_ : due(set, held_, last_fetch_, now);
     if (sq.full()) {
@@ -116,8 +116,8 @@ void QpUnit::step_issue() {
     meter_.blocked(now);
     return out.wake_on_credit(issue_);
   }
-  // A visit counts the Reads that had ended when it began (go_pending). For more Reads it has to
-  // begin again.
+  // A visit counts the Reads that had ended when it began (go_pending). For more Reads the QP needs
+  // another visit.
   const QpTiming& t = u_.timing.qp;
   const auto last = static_cast<uint16_t>(last_issue_);
   if (visit_left_ != 0 && set.test(last_issue_) && visit_reads_ == 0 && qp_.next_asks_peer(last)) {
@@ -145,7 +145,8 @@ void QpUnit::step_issue() {
   Cycle busy = t.parse;
   if (wqe) {
     const uint32_t sges = wqe->hdr.num_sge;
-    const auto body = static_cast<uint32_t>(wqe->body.size());  // 32 bytes of it in the first unit
+    // The first unit holds 32 bytes of the body, behind the header.
+    const auto body = static_cast<uint32_t>(wqe->body.size());
     const Cycle more = t.more * ((body + 31) / 64 + (sges != 0 ? sges - 1 : 0));
     Cycle latency = t.issue + more;
     if (sges != 0) {  // lookup of its keys
@@ -187,8 +188,8 @@ void QpUnit::answer_looks() {
   }
 }
 
-/// One pass of qp_retire: an operation, or one more WQE that the previous operation retires, or an
-/// entry of a flush. At most one CQE.
+/// One pass of qp_retire: a report (wr_done or rx_done), or one more WQE that the last report
+/// retires, or an entry of a flush. It makes at most one CQE. The two kinds of report alternate.
 void QpUnit::pass() {
   const ReadySet& set = qp_.retirable();
   if (!set.empty()) {
@@ -252,7 +253,7 @@ void QpUnit::step_ctl() {
     if (const auto* event = std::get_if<spec::LlpEvent>(&c)) qp_.llp_event(*event);
     if (const auto* fault = std::get_if<spec::CqFault>(&c)) qp_.cq_fault(*fault);
   }
-  rq_ready_o();  // a stopped QP has no receive WQE to wait for
+  rq_ready_o();  // ddp repeats its take: it ends if its QP has stopped
   if (commanded_ && u_.now() >= commanded_->late) (void)qp_.give_up(commanded_->qpn);
 }
 

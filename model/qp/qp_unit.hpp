@@ -23,7 +23,7 @@ class QpUnit final : private Qp::Out {
     uint16_t qpn = 0;
   };
   using Control = std::variant<spec::QpCmd, Ack, spec::QpError, spec::LlpEvent, spec::CqFault>;
-  /// tpt: wqe_check.
+  /// tpt: answers wqe_check.
   QpUnit(Units& u, const Translation& tpt);
   Queue<MemData> sq_rd, rq_rd;
   Queue<spec::WrDone> wr_done;
@@ -59,7 +59,8 @@ class QpUnit final : private Qp::Out {
     pushed_ = false;
     return fits;
   }
-  /// `given`: cycles until the WQE leaves the buffer.
+  /// A take of ddp: see Qp::rq_take(). `given`: cycles until the WQE leaves the prefetch buffer,
+  /// when a fetch may become due.
   std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn, Cycle given) {
     const uint16_t row = qp_.row(qpn);
     const bool was_due = qp_.rq_fetchable().test(row);
@@ -73,7 +74,7 @@ class QpUnit final : private Qp::Out {
   std::string waiting_for() const;
 
  private:
-  MemData came(MemData d) {
+  MemData came(MemData d) {  // counts the beats of a fetch
     meter_.busy(u_.timing.path.beats(d.data.size()));
     return d;
   }
@@ -101,25 +102,27 @@ class QpUnit final : private Qp::Out {
 
   Qp qp_;
   Meter meter_;
-  struct Look {  // ordered after the items that were queued at the inputs when it was requested
+  struct Look {  // answered after the items that were queued when it was requested
     uint16_t qpn = 0;
-    uint32_t wr_left = 0, rx_left = 0;
+    uint32_t wr_left = 0, rx_left = 0;  // such items that are still in wr_done, rx_done
   };
   Queue<spec::SqSlotFree> frees_;
   std::vector<uint8_t> freed_;  // by QP: entries in frees_
   Ring<Look> looks_;
   struct Commanded {  // admin waits for the answer
     uint16_t qpn = 0;
-    Cycle late = 0;  // from then on in_progress
+    Cycle late = 0;  // from this cycle on the answer is in_progress (kCommandPatience)
   };
   std::optional<Commanded> commanded_;
+  // *_free_: when qp_parse and qp_retire take their next item. cqe_at_: cycle of this pass's CQE.
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
   std::vector<Cycle> held_;    // by QP: end of its visit of qp_parse
-  std::vector<Cycle> rq_due_;  // by row: qp_rq_fetch sees the take that lets it fetch
+  std::vector<Cycle> rq_due_;  // by row: when qp_rq_fetch sees the take that makes a fetch due
   Cycle visit_began_ = kNever;
   uint32_t visit_left_ = 0;   // WQEs of last_issue_ that its visit may still issue
   uint32_t visit_reads_ = 0;  // Reads that the visit may still issue
-  // pushed_, freed_slot_, in_pass_: while a push, a freed slot or a pass is handled, for ready().
+  // pushed_, freed_slot_, in_pass_: a push, a freed slot or a pass is being handled; ready() reads
+  // them.
   // last_sent_: the last report that pass() took was a wr_done.
   bool pushed_ = false, freed_slot_ = false, in_pass_ = false, last_sent_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
