@@ -3,9 +3,10 @@
 //
 //   Ddp ddp(sizes, tpt, rdmap, out);   ddp.control({QpOp::kStart, qpn, params});
 //   ddp.tx.message(m);                                  // calls out.tx_want(...); after a grant:
-//   auto s = ddp.tx.schedule(grant, source);            // a segment
-//   ddp.tx.fetch(*s);                                   // the payload that it needs
-//   auto u = ddp.tx.assemble(s.segment, payload);       // a ULPDU, if the payload is good
+//   auto s = ddp.tx.schedule(grant, source);            // a segment, or nothing
+//   ddp.tx.fetch(*s);                                   // finds the extents of its payload
+//   auto u = ddp.tx.assemble(s->segment, payload);      // a ULPDU, if the payload is good
+//   ddp.rx.enters(qpn);                                 // a received ULPDU, then:
 //   if (ddp.rx.needs_receive(u)) ddp.rx.received(qpn, take);
 //   auto place = ddp.rx.take(u);                        // after placement: out.rx_done(...)
 #pragma once
@@ -52,14 +53,13 @@ class Ddp {
     TxUlpdu ulpdu;  // without the payload, if that is fetched
     spec::TxSource source{};
     uint32_t offset = 0;        // of the segment in its message
-    bool fetches = false;       // payload arrives as PayloadData
-    bool probe = false;         // the byte read for a Flush Response: dropped
-    bool is_fetch_end = false;  // the last payload of a Read Response
-    bool is_flush = false;      // a Flush Response: frees its slot when it is sent
-    bool waits = false;         // a response without payload: waits for the placements that the
-                                // watermark counts
+    bool fetches = false;       // its payload comes from host_if, as PayloadData
+    bool probe = false;         // fetches the read-back byte of a Flush Response: it is dropped
+    bool is_fetch_end = false;  // has the last payload of a Read Response
+    bool is_flush = false;      // a Flush Response: assemble() frees its slot, not fetch()
+    bool waits = false;         // a response without a fetch: ddp itself waits for the watermark
     uint64_t watermark = 0;
-    spec::TptResult result{};  // of tx_xlate
+    spec::TptResult result{};  // of the lookup tx_xlate
   };
   struct Scheduled {
     Segment segment;
@@ -71,20 +71,24 @@ class Ddp {
     bool frees_slot = false;  // the last segment of its message
   };
 
-  struct Drain {  // orders, and the segments that were inside at the latest one and still are
-    std::optional<spec::QpParams> start;
-    uint32_t orders = 0;  // not acknowledged yet
+  /// Orders of qp for one QP, and what they wait for: segments that were in ddp at the latest order
+  /// and have not left. held: received segments whose reports are held (Rx::deliver()). They have
+  /// a count of their own, because later segments pass them.
+  struct Drain {
+    std::optional<spec::QpParams> start;  // of a start that is not carried out
+    uint32_t orders = 0;                  // not acknowledged yet
     uint32_t rx = 0, tx = 0;
-    uint32_t held = 0;  // received ones whose reports are held: later segments pass them
+    uint32_t held = 0;
   };
 
   class Tx {
    public:
     Tx(Ddp& ddp, const spec::Sizes& sizes);
-    void message(TxMessage m);
+    void message(TxMessage m);  // stores a message of rdmap in a slot, and calls Out::tx_want()
     /// The source of the next segment: Terminate first, then the source whose message has begun,
     /// then the source that was not served last.
     std::optional<spec::TxSource> choice(uint16_t qpn) const;
+    /// The next segment may be of this source: it has a message, and no other source is inside one.
     bool may_choose(uint16_t qpn, spec::TxSource source) const;
     /// One message is left, and none of its segments was scheduled.
     bool has_one_new(uint16_t qpn) const {
@@ -95,23 +99,25 @@ class Ddp {
     /// Returns the grant's segment; nothing if its message was dropped in the meantime. Each
     /// segment then goes through fetch(), in the same order.
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
-    /// Looks up the payload of a scheduled segment, and frees the slot of a message whose last
-    /// segment it is. Segments may queue before it.
+    /// Looks up the payload of a scheduled segment. Frees the slot of the message if this is its
+    /// last segment. Scheduled segments may queue between schedule() and fetch().
     void fetch(Scheduled& s);
+    /// Makes the ULPDU of a segment. Returns nothing if the segment is dropped: its lookup or read
+    /// failed (Out::tx_fault() is called once), or an earlier one of its QP.
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
     /// Whether all placements that the segment waits for are done. RFC 5040 section 5.5, rule 12.
     bool may_leave(const Segment& s) const { return !s.waits || ddp_.rx.placed_ >= s.watermark; }
     /// For benches: sets the MSN of the next message, to reach values that take too many messages
     /// to simulate.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
-    /// Reports tx_fault to the scheduler: it drops the waiting messages of this QP.
+    /// A payload of this QP has failed, or its Terminate has come: drops its other messages.
     void fault(uint16_t qpn);
 
    private:
     friend class Ddp;
     struct Message {
       TxMessage m;
-      uint32_t offset = 0, msn = 0;      // offset: bytes that are cut into segments
+      uint32_t offset = 0, msn = 0;      // offset: bytes already cut into segments
       uint32_t sge = 0, sge_offset = 0;  // where the next byte is
       uint16_t mulpdu = 0;
       bool full = false;  // the slot holds a message
@@ -131,10 +137,10 @@ class Ddp {
     Message& slot(uint16_t qpn, spec::TxSource source);
     const Message& slot(uint16_t qpn, spec::TxSource source) const;
     bool has(uint16_t qpn, spec::TxSource source) const { return slot(qpn, source).full; }
-    void want(uint16_t qpn);
+    void want(uint16_t qpn);  // sends a tx_want if a message waits and none is outstanding
     void drop_waiting(uint16_t qpn, size_t slots);
     void put_header(TxUlpdu& u, const Message& m, bool last) const;
-    void skip(Message& m, uint32_t length) const;
+    void skip(Message& m, uint32_t length) const;  // moves sge, sge_offset on by `length` bytes
     Ddp& ddp_;
     uint32_t sq_slots_;
     std::vector<Qp> qps_;
@@ -145,7 +151,7 @@ class Ddp {
   class Rx {
    public:
     explicit Rx(Ddp& ddp, const spec::Sizes& sizes) : ddp_(ddp), qps_(sizes.num_qps) {}
-    /// A received segment is at the input and counts as inside.
+    /// A received segment is at the input: from now on orders wait for it.
     void enters(uint16_t qpn) {
       Qp& q = qps_[qpn];
       ++q.inside;
@@ -154,6 +160,7 @@ class Ddp {
     /// Whether a message that needs a receive WQE begins with this segment. If so, call received()
     /// first.
     bool needs_receive(const RxUlpdu& u) const;
+    /// Gives qp's response to rq_take_req.
     void received(uint16_t qpn, const spec::RqTakeRsp& take);
     /// Performs all checks and gets rdmap's verdict; returns the data to place.
     std::optional<Place> take(RxUlpdu u);
@@ -161,8 +168,8 @@ class Ddp {
     void place_done(const spec::PlaceDone& done);
     /// tpt has invalidated the STag of the oldest Out::invalidate().
     void invalidated();
-    uint32_t held() const { return held_.size(); }
-    bool idle() const { return deliveries_.empty(); }
+    uint32_t held() const { return held_.size(); }     // reports that wait for an invalidation
+    bool idle() const { return deliveries_.empty(); }  // no segment waits for place_done
     /// For benches, as Tx::set_msn: the next expected MSN; packets placed since reset.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
     void set_placed(uint64_t count) { placed_ = count; }
@@ -171,9 +178,9 @@ class Ddp {
     friend class Ddp;
     enum class Receive : uint8_t { kNone, kActive, kMissing };
     struct Qp {
-      bool running = false, stopping = false;
-      bool failed = false;   // an error was found in a header
-      bool refused = false;  // a segment has an error, found here or by rdmap
+      bool running = false, stopping = false;  // stopping: a stop is not carried out yet
+      bool failed = false;                     // ddp has found an error in a header
+      bool refused = false;                    // a segment has an error, found here or by rdmap
       bool persist = false;  // the extensions are enabled: QN 3 and the fifth opcode bit are valid
       uint16_t pd = 0;
       Receive receive = Receive::kNone;
@@ -183,24 +190,25 @@ class Ddp {
       // Bytes of the last Write since the last message on QN 0, and whether it has ended.
       uint32_t write_len = 0;
       bool written = true;
-      uint32_t inside = 0;
-      uint32_t held = 0;     // reports held for an invalidation, or after such a report
-      uint32_t counted = 0;  // not judged yet; without those that entered after a stop
+      uint32_t inside = 0;   // segments from enters() to report()
+      uint32_t held = 0;     // reports held for an invalidation, or behind such a report
+      uint32_t counted = 0;  // segments before take(), without those that entered after a stop
       spec::RecvWqe wqe;
-      uint64_t capacity = 0;
-      bool shared = false;  // takes come from an SRQ
-      // The WQE taken from an SRQ, until its report is made.
+      uint64_t capacity = 0;  // bytes of wqe's SGEs
+      bool shared = false;    // takes come from an SRQ
+      // Tag of the WQE taken from an SRQ, until its report is made: ddp reports each one, since qp
+      // flushes none of an SRQ.
       std::optional<uint16_t> owed;
     };
     struct Delivery {
-      bool placed = false;    // waits for place_done
-      bool reported = false;  // rx_done follows
+      bool placed = false;    // its payload is placed: waits for place_done
+      bool reported = false;  // `done` is to be reported as rx_done
       spec::RxDone done;
     };
-    struct Judged {
+    struct Judged {  // ddp's checks of one segment
       spec::Cause cause{};
       spec::WcStatus receive_status{};  // of a receive that ends here
-      uint32_t header = 0;
+      uint32_t header = 0;              // bytes
       uint32_t qn = 0;
       uint32_t total = 0;  // bytes of the Send so far; of Immediate Data, of the last Write
       bool is_tagged = false, is_last = false;
@@ -211,10 +219,10 @@ class Ddp {
     spec::TptResult place(uint16_t qpn, uint64_t from, uint32_t length, ExtentList& extents);
     static bool is_invalidation(const Qp& q, const RxUlpdu& u);
     spec::Cause check_invalidation(const Qp& q, const RxUlpdu& u, bool pieces_follow);
-    void give_back(ExtentList& extents);
+    void give_back(ExtentList& extents);  // retires extents through which nothing is placed
     void flush_owed(uint16_t qpn);
     void deliver(const Delivery& d);
-    /// way: the count of Drain in which the segment is.
+    /// Makes a report; the segment leaves ddp. way: the count of Drain that includes it.
     void report(const Delivery& d, uint32_t Drain::*way);
     Ddp& ddp_;
     std::vector<Qp> qps_;

@@ -31,19 +31,20 @@ Cause tagged_cause(TptResult r) {
       return Cause::kDdpTaggedWrap;
     case TptResult::kBounds:
       return Cause::kDdpTaggedBounds;
-    case TptResult::kAlign:  // only from atomic
-    case TptResult::kBind:   // only of a registration
+    case TptResult::kAlign:  // only of a lookup of unit atomic
+    case TptResult::kBind:   // only of a registration, bind or local invalidation
       break;
   }
   return Cause::kNone;
 }
 
-/// The RDMAP opcode: the low four bits of byte 1 (RFC 5040). The extensions use a fifth.
+/// The RDMAP opcode in the low four bits of byte 1 (RFC 5040). Enough to find a Write, a Send and
+/// Immediate Data: rdmap judges the fifth bit, which the extensions use.
 spec::RdmapOpcode opcode_of(std::span<const uint8_t> b) {
   return static_cast<spec::RdmapOpcode>(b[1] & 0x0f);
 }
 
-/// The report of a WQE of an SRQ whose message does not end.
+/// The report of a WQE that was taken from an SRQ, and whose message does not end.
 spec::RxDone flushed(uint16_t qpn, uint16_t tag) {
   return {
       .qpn = qpn, .kind = spec::DeliverKind::kRecv, .index = tag, .status = WcStatus::kWrFlushErr};
@@ -51,10 +52,10 @@ spec::RxDone flushed(uint16_t qpn, uint16_t tag) {
 
 }  // namespace
 
-/// Checks the header: version, QN, MSN, MO. After an error found here, and after a stop, every
-/// segment fails. Byte 0: 0x80 tagged, 0x40 last segment, low two bits the DDP version. Untagged
-/// headers have the QN at byte 6, the MSN at 10 and the MO at 14; tagged ones the STag at 2, the TO
-/// at 6.
+/// Checks the header: version, QN, MSN, MO. Every segment fails that follows such an error, or that
+/// entered after a stop. Byte 0: 0x80 tagged, 0x40 last segment, low two bits the DDP version.
+/// Untagged headers have the QN at byte 6, the MSN at 10 and the MO at 14. Tagged headers have the
+/// STag at 2 and the TO at 6.
 Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
   const bool counts = q.running && q.counted != 0 && !q.failed;
   Judged j{.cause = counts ? u.hdr.cause : Cause::kLocalCatastrophic};
@@ -108,7 +109,8 @@ void Ddp::Rx::tagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
     q.written = j.is_last;
   }
   if (length == 0) return;  // no check of STag, TO or rights
-  // Reserved bits are ignored: both, or one where the extensions are enabled.
+  // The opcode has four bits, or five where the extensions are enabled. The reserved bits above it
+  // are ignored.
   const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & (q.persist ? 0x1f : 0x0f));
   j.cause = tagged_cause(ddp_.tpt_.translate(
       {.stag = base::load_be<uint32_t>(&b[2]),
@@ -139,7 +141,7 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
   j.total = is_immediate ? q.write_len : q.mo;
   q.write_len = 0;
   q.written = true;
-  if (over) q.failed = true;
+  if (over) q.failed = true;  // the MO is no longer known
   if (j.is_last) {
     q.mo = 0;
     q.receive = Receive::kNone;
@@ -193,8 +195,8 @@ Cause Ddp::Rx::check_invalidation(const Qp& q, const RxUlpdu& u, bool pieces_fol
   }
 }
 
-/// rx_xlate: translates these bytes in pieces of the receive WQE. All pieces are translated; the
-/// first failure is the result.
+/// Stream rx_xlate: translates `length` bytes from byte `from` of the receive WQE's buffer. Makes a
+/// lookup for each SGE that they touch, also after a failed one. The first failure is the result.
 TptResult Ddp::Rx::place(uint16_t qpn, uint64_t from, uint32_t length, ExtentList& extents) {
   const Qp& q = qps_[qpn];
   const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
@@ -262,7 +264,8 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   }
   if (verdict.accept == 0) {
     q.refused = true;
-    // A stop does not wait for a segment that entered after it, so it reports the WQE itself.
+    // This report ends the owed WQE, unless the segment entered after a stop. A stop does not wait
+    // for such a segment: flush_owed() reports the WQE.
     if (q.owed && is_counted && !d.reported) {
       d.reported = true;
       d.done = flushed(qpn, *q.owed);
@@ -295,13 +298,13 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   return place;
 }
 
-/// A stop reports the WQE of the message that has begun.
+/// At a stop: reports the SRQ's WQE of the message that has begun, if any.
 void Ddp::Rx::flush_owed(uint16_t qpn) {
   if (const auto tag = std::exchange(qps_[qpn].owed, {})) ddp_.out_.rx_done(flushed(qpn, *tag));
 }
 
-/// Reports a segment, or holds its report: until the STag that its Send names is invalidated, and
-/// until the earlier held reports of its QP are reported.
+/// Reports a segment, or holds its report in two cases. A Send with Invalidate waits until tpt has
+/// invalidated its STag. A later report of the same QP waits for the earlier held ones.
 void Ddp::Rx::deliver(const Delivery& d) {
   const bool invalidates = d.reported && d.done.kind == spec::DeliverKind::kInvalidate;
   if (invalidates || (d.reported && qps_[d.done.qpn].held != 0)) {
@@ -324,10 +327,11 @@ void Ddp::Rx::report(const Delivery& d, uint32_t Drain::*way) {
   ddp_.left(d.done.qpn, way);
 }
 
-/// tpt invalidates in the order of Out::invalidate().
+/// tpt invalidates in the order of Out::invalidate(). So this call is for the oldest held report.
+/// It releases that report, and those behind it up to the next one with an invalidation.
 void Ddp::Rx::invalidated() {
   RNIC_CHECK(!held_.empty(), "an unexpected invalidation");
-  bool next = true;  // the oldest report is that of the invalidation
+  bool next = true;  // the oldest report, which has the invalidation
   while (!held_.empty() && (next || held_.front().done.kind != spec::DeliverKind::kInvalidate)) {
     next = false;
     const Delivery d = held_.pop();

@@ -12,10 +12,10 @@ struct DdpTiming {
   // meets the wrong phase.
   Cycle credit = 5;
   Cycle scheduled = 4;  // tx_grant to ddp_tx_segment: FIFO, sched 2, queue of segments; 1 more if
-                        // that is block memory (SegDepth above 64)
+                        // that queue is block memory (SegDepth above 64)
   Cycle segment = 2;    // to payload_req, tx_xlate: read, cut
   Cycle slot_free = 3;  // to sq_slot_free: read, load; cut writes its FIFO
-  Cycle inside = 3;     // ddp_tx_sched: an event waits while an earlier one of its QP is inside
+  Cycle inside = 3;     // ddp_tx_sched, E0 to E2: later events of the same QP wait meanwhile
   Cycle final = 2;      // payload to resp_slot_free of a Flush Response: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // find where a later segment begins in its message's SGEs

@@ -106,13 +106,11 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
   }
 }
 
-/// tx_xlate: translates `length` bytes of the message's SGEs in pieces. Each fetch of a long Read
-/// Response checks the right again; rdmap has checked that of a Flush. All pieces are translated;
-/// the first failure is the result.
 namespace {
 
-/// Walks `length` bytes of the SGEs, from byte `offset` of entry `index` on; both then name the
-/// byte after them. Calls piece(STag, address, bytes, rest) for each part.
+/// Walks over `length` bytes of the SGEs, from byte `offset` of SGE `index` on. Leaves `index` and
+/// `offset` at the byte after them. Calls piece(STag, address, bytes, rest) for the part of each
+/// SGE; rest: the bytes that are left, this part included.
 template <class Piece>
 void walk(std::span<const uint8_t> sges, uint32_t& index, uint32_t& offset, uint32_t length,
           Piece piece) {
@@ -131,12 +129,14 @@ void walk(std::span<const uint8_t> sges, uint32_t& index, uint32_t& offset, uint
 
 }  // namespace
 
-/// The message's next segment begins `length` bytes later.
 void Ddp::Tx::skip(Message& m, uint32_t length) const {
   walk(m.m.body.bytes(), m.sge, m.sge_offset, length,
        [](uint32_t, uint64_t, uint32_t, uint32_t) {});
 }
 
+/// Stream tx_xlate: translates the segment's bytes. Makes a lookup for each SGE that they touch,
+/// also after a failed one. The first failure is the result. Each segment of a Read Response checks
+/// the right again; rdmap has checked the rights of a Flush.
 void Ddp::Tx::fetch(Scheduled& s) {
   const uint16_t qpn = s.segment.ulpdu.hdr.qpn;
   if (s.segment.fetches) {
@@ -152,7 +152,7 @@ void Ddp::Tx::fetch(Scheduled& s) {
                                                    s.fetch.extents);
            if (s.segment.result == TptResult::kOk) s.segment.result = r;
          });
-    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: retire the good pieces
+    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: retire the extents found
       for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
       s.fetch.extents = {};
       s.segment.fetches = false;
@@ -160,6 +160,7 @@ void Ddp::Tx::fetch(Scheduled& s) {
   }
   s.body = {};
   if (!s.frees_slot) return;
+  // A Flush Response keeps its slot until assemble() knows the result of its read-back.
   if (s.segment.source == TxSource::kSq)
     ddp_.out_.sq_slot_free({qpn});
   else if (s.segment.source == TxSource::kResp && !s.segment.is_flush)
@@ -181,7 +182,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
   const uint32_t header = h.is_tagged != 0 ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
   const uint32_t length = std::min<uint32_t>(h.length - m.offset, m.mulpdu - header);
   const bool last = m.offset + length == h.length;
-  // A Flush Response has no payload: the byte that is read is dropped.
+  // A Flush Response has no payload. It fetches one byte as its read-back (a probe), and drops it.
   const bool probe = source == TxSource::kResp && h.is_tagged == 0 && h.num_sge != 0;
   const uint32_t fetched = probe ? 1 : length;
 
@@ -207,6 +208,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
     s.body = m.m.body;
     s.sge = m.sge;
     s.sge_offset = m.sge_offset;
+    // qp has checked the keys of the send queue, and reading needs no local right.
     if (source == TxSource::kResp && h.is_tagged != 0) s.rights = spec::kAccessRemoteRead;
     skip(m, fetched);
   }
@@ -250,7 +252,8 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
                         .status = payload.hdr.status,
                         .result = s.result});
   }
-  if (s.is_fetch_end && out) ddp_.out_.resp_fetched({qpn});  // a dropped segment has failed instead
+  // No report for a dropped segment: its QP has failed, and rdmap clears its count then.
+  if (s.is_fetch_end && out) ddp_.out_.resp_fetched({qpn});
   --q.in_flight;
   ddp_.left(qpn, &Drain::tx);
   return out;

@@ -77,7 +77,8 @@ void DdpUnit::step_segment() {
     u_.pass(Stream::kTxExtent, found);
     payload_req_o.push(std::move(s.fetch), found + u_.timing.host.rd_extent);
   }
-  // The queue of headers has filled its output register if a segment waits in it.
+  // The queue of headers needs a cycle to fill its output register (block memory only). While
+  // another segment waits in it, that register is full already.
   const Cycle header = segments_.empty() ? block() : 0;
   const Cycle until = s.segment.fetches ? asked : now + t.in_line + header;
   segments_.push(std::move(s.segment), until);
@@ -106,13 +107,13 @@ void DdpUnit::step_out() {
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
 }
 
-/// Untagged with QN 0, by its DDP header (RFC 5041 section 4.3).
+/// Whether the DDP header is untagged with QN 0: Send or Immediate Data (RFC 5041 section 4.3).
 bool DdpUnit::is_send(const RxUlpdu& u) {
   const auto b = u.data.bytes();
   return b.size() >= 10 && (b[0] & 0x80U) == 0 && (b[6] | b[7] | b[8] | b[9]) == 0;
 }
 
-/// Payload is to be placed: of a Send, or of a tagged segment.
+/// Whether the segment needs a lookup: it has payload, and is on QN 0 or tagged.
 bool DdpUnit::asks_tpt(const RxUlpdu& u) {
   const auto b = u.data.bytes();
   const bool is_tagged = !b.empty() && (b[0] & 0x80U) != 0;
@@ -148,12 +149,14 @@ void DdpUnit::step_rx() {
   }
   const RxUlpdu& front = rx_ulpdu.front();
   const bool begins = ddp_.rx.needs_receive(front);
+  // ddp_rx takes a header every 2 cycles (Datapath::occupancy), and longer for a Send.
   const Cycle header = 2 + (is_send(front) ? t.rx_send + (begins ? 0 : t.rx_later) : 0);
   const Cycle busy = std::max(u_.timing.path.occupancy(front.hdr.length), header);
   const Cycle came = std::max(rx_ulpdu.visible_at(), beats_free_);
   Cycle taken = 0;
   if (begins) {
-    // rq_take_rsp. A take that waited begins again in qp_rq_fetch; those after it wait there, too.
+    // The cycle of rq_take_rsp. A take that waited is repeated in qp_rq_fetch, and later takes wait
+    // behind it.
     const QpTiming& rq = u_.timing.qp;
     Cycle at = now + rq.rq_take;
     if (!take_waits_)
@@ -170,7 +173,8 @@ void DdpUnit::step_rx() {
     taken_at_ = at;
     taken = at - now + t.rx_take - t.rx_header;
   }
-  // A segment without a lookup keeps its order: it reaches rdmap after the segment before it.
+  // Segments reach rdmap in order. One without a lookup is faster than the one before it, so it
+  // waits for its turn.
   const Cycle early = now + t.rx_header + taken + t.rx_check;
   const Cycle turn = asks_tpt(front) || segment_ < early ? 0 : segment_ + 1 - early;
   latency += taken + turn;
@@ -210,7 +214,7 @@ void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { qp_ack_ddp_o.push(ack, u_.
 void DdpUnit::tx_want(const spec::TxWant& want) {
   const DdpTiming& t = u_.timing.ddp;
   Cycle at = u_.now() + until_want_.value_or(t.want_next);
-  // ddp_tx_sched takes a message after the grant that is inside.
+  // ddp_tx_sched handles a message and a grant of one QP one after the other (`inside` cycles).
   const bool after_grant =
       until_want_ || (ddp_.tx.has_one_new(want.qpn) && came_[want.qpn] + t.inside >= at);
   if (after_grant) at = std::max(came_[want.qpn], left_[want.qpn]) + t.inside;

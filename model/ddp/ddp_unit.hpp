@@ -16,11 +16,11 @@ class DdpUnit final : private Ddp::Out {
   Units& u_;  // before the ports, which join its list
 
  public:
-  /// tpt: tx_xlate and rx_xlate; judge: rx_segment.
+  /// tpt: answers tx_xlate and rx_xlate. judge: answers rx_segment (rdmap).
   DdpUnit(Units& u, Translation& tpt, SegmentJudge& judge);
   Queue<RxUlpdu> rx_ulpdu;
   Queue<PayloadData> payload;  // from host_if
-  Queue<spec::TxWant> wants;   // after llp_if's credit check
+  Queue<spec::TxWant> wants;   // wants at the cycle in which llp_if may grant them
   Queue<spec::QpCtlDdp> control;
   Call<std::optional<spec::TxGrant>(const spec::TxWant&)> tx_want_o{u_.ports, "ddp.tx_want_o"};
   Output<PayloadFetch> payload_req_o{u_.ports, "ddp.payload_req_o"};
@@ -32,7 +32,8 @@ class DdpUnit final : private Ddp::Out {
   Call<void(const spec::RespFetched&)> resp_fetched_o{u_.ports, "ddp.resp_fetched_o"};
   Call<std::optional<spec::RqTakeRsp>(uint16_t, Cycle)> rq_take_req_o{u_.ports,
                                                                       "ddp.rq_take_req_o"};
-  // rx_segment is a call of `judge`: the cycles until rdmap has it, and those that it waited there.
+  // rx_segment is a call of `judge`, made ahead of its time. rx_segment_in_o: the cycles until the
+  // segment reaches rdmap. rx_verdict_late_i: the cycles that it then waited in rdmap.
   Call<void(Cycle)> rx_segment_in_o{u_.ports, "ddp.rx_segment_in_o"};
   Call<Cycle()> rx_verdict_late_i{u_.ports, "ddp.rx_verdict_late_i"};
   Output<Place> place_o{u_.ports, "ddp.place_o"};
@@ -89,26 +90,28 @@ class DdpUnit final : private Ddp::Out {
   void rx_done(const spec::RxDone& done) override;
   void invalidate(const spec::Invalidate& inv) override;
 
-  /// What the queue of segments adds as block memory.
+  /// Cycles that the queue of segments adds if it is block memory (more than 64 entries).
   Cycle block() const { return u_.sizes.seg_depth > 64 ? 1 : 0; }
   /// tx_grant to the output of the queue of segments.
   Cycle scheduled() const { return u_.timing.ddp.scheduled + block(); }
 
   Ddp ddp_;
-  Queue<Ddp::Scheduled> scheduled_;  // after the scheduler, before their lookups
-  Queue<Ddp::Segment> segments_;     // after their lookups
+  Queue<Ddp::Scheduled> scheduled_;  // segments between schedule() and fetch()
+  Queue<Ddp::Segment> segments_;     // segments between fetch() and assemble()
   // By QP: its last message enters ddp_tx_sched; its last grant leaves it.
   std::vector<Cycle> came_, left_;
   Meter tx_meter_, rx_meter_;
   bool is_final_ = false;            // assemble() runs: resp_slot_free is that of a Flush Response
   Cycle judged_in_ = 0;              // while take() runs: cycles until the segment is judged
-  std::optional<Cycle> until_want_;  // of an incoming message
-  std::optional<Cycle> until_report_;  // while invalidated() runs
+  std::optional<Cycle> until_want_;  // while message() runs: cycles until its tx_want
+  std::optional<Cycle> until_report_;  // while invalidated() runs: cycles until its rx_done
+  // When each path may begin its next item. beats_free_: the beats of the last received segment
+  // have arrived. place_free_: those of the last placed one have left.
   Cycle sched_free_ = 0, segment_free_ = 0, out_free_ = 0, rx_free_ = 0, beats_free_ = 0,
         place_free_ = 0;
-  Cycle taken_at_ = 0;       // the last rq_take_rsp
-  bool take_waits_ = false;  // in qp_rq_fetch, for a WQE
-  Cycle segment_ = 0;        // of the last rx_segment
+  Cycle taken_at_ = 0;       // cycle of the last rq_take_rsp
+  bool take_waits_ = false;  // the last take waits in qp_rq_fetch for a WQE
+  Cycle segment_ = 0;        // cycle of the last rx_segment
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
   StageOf<DdpUnit> cut_{*this, &DdpUnit::step_segment};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};
