@@ -1,7 +1,7 @@
-// A pipe that takes one operation per cycle, requested in any order of time. An operation gets the
-// first free cycle at or after the wanted one.
+// A pipe that takes one operation per cycle. Callers request cycles ahead, in any order of time: an
+// operation gets the first free cycle at or after the wanted one.
 //
-//   const Cycle waits = pipe.take(now, now + 3);
+//   const Cycle waits = pipe.take(now, now + 3);        // wanted in 3 cycles; waits: cycles more
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@ namespace rnic::model {
 
 class Pipe {
  public:
-  /// Takes a cycle and returns how long the operation waits for it. A wanted cycle beyond the
-  /// window of 192 cycles from now on is granted without waiting.
+  /// Takes a cycle and returns how long the operation waits after `wanted`. The window of known
+  /// cycles ends 193 to 256 cycles after `now` (four words, the first one begun). Beyond it, the
+  /// operation gets its cycle without waiting and without an entry.
   Cycle take(Cycle now, Cycle wanted) {
     forget(now);
     for (Cycle at = std::max(now, wanted); at < base_ + kCycles;) {
@@ -35,7 +36,7 @@ class Pipe {
 
  private:
   static constexpr Cycle kWords = 4, kCycles = 64 * kWords;
-  void forget(Cycle now) {
+  void forget(Cycle now) {  // frees the words that lie before `now`
     if (now >= base_ + kCycles) {
       words_ = {};
       base_ = now / 64 * 64;

@@ -63,7 +63,7 @@ std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head,
       .pack(out);
   if (!with_ddp) return out;
   out.resize(out.size() + 2);
-  base::store_be<uint16_t>(&out[4], ulpdu_length);
+  base::store_be<uint16_t>(&out[4], ulpdu_length);  // behind the 4 bytes of TerminateCtrl
   size_t bytes = (head[0] & 0x80) != 0 ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
   if (with_rdma) bytes += spec::ReadRequest::kBytes;
   out.insert(out.end(), head.begin(), head.begin() + static_cast<std::ptrdiff_t>(bytes));
@@ -87,6 +87,7 @@ void Rdmap::control(const spec::QpCtlRdmap& ctl) {
     if (news && q.closed()) tell_closed(ctl.qpn);
     return;
   }
+  // rdmap handles items at once. RdmapUnit delays the acknowledgement for results of atomics.
   if (ctl.op == spec::QpOp::kSync) return out_.qp_ack_rdmap({ctl.qpn});
   q = {};
   if (ctl.op == spec::QpOp::kStart) {
@@ -97,7 +98,7 @@ void Rdmap::control(const spec::QpCtlRdmap& ctl) {
   out_.qp_ack_rdmap({ctl.qpn});
 }
 
-/// Reports, once per QP, that the responder has no request left: half_close may continue.
+/// Reports, once per QP, that the responder has no request left: qp may send the FIN.
 void Rdmap::tell_closed(uint16_t qpn) { out_.qp_error({.qpn = qpn, .cause = Cause::kNone}); }
 
 void Rdmap::update_responder(uint16_t qpn) {
@@ -191,7 +192,7 @@ void Rdmap::own_request(Qp& q, const Wqe& wqe, TxMessage& m) {
                                                          .flags = visible | persistent});
       break;
     }
-    case spec::WrOpcode::kAtomicWrite:  // section 3.1.3.1; an integer
+    case spec::WrOpcode::kAtomicWrite:  // the draft's section 3.1.3.1; data is an integer
       o.kind = Kind::kAtomicWrite;
       put(RdmapOpcode::kAtomicWriteRequest,
           spec::AtomicWriteRequest{.sink_stag = w.remote_stag,
@@ -407,7 +408,7 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
                         .slot = f.slot,
                         .status = status});
   }
-  // The slot of a response is its index in the IRD ring.
+  // A response failed. Its slot is the index of its request in the IRD ring.
   const Inbound& in = ird_[q.params.ird_base + f.slot];
   const Cause unreadable = in.kind == Kind::kFlush ? Cause::kFlushFailed : Cause::kRdmapLength;
   const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : unreadable;
@@ -431,6 +432,8 @@ void Rdmap::fail(uint16_t qpn, const Failure& f) {
   q.failed = true;
   q.unfetched = 0;
   update_responder(qpn);
+  // No Terminate is sent if the connection is lost, if the peer sent one, or if our FIN may be on
+  // the wire (nothing follows it).
   const bool silent =
       f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate || q.closed() ||
       (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not send first

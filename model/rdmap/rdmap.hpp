@@ -42,14 +42,16 @@ class Rdmap final : public SegmentJudge {
 
   void control(const spec::QpCtlRdmap& ctl);
 
-  /// Returns the message of a WQE; nothing if the QP has stopped.
+  /// Returns the message of a WQE. Nothing if the QP has stopped or failed, or if the WQE is for
+  /// our own table (Out::sq_local()).
   std::optional<TxMessage> request(Wqe wqe);
 
   /// QPs with a pending inbound request and a free response slot.
   const ReadySet& responders() const { return responders_; }
-  /// Starts to serve the QP's oldest request, a Read or Flush. Nothing if its range fails the
-  /// check.
+  /// Starts to serve the QP's oldest request, a Read or Flush, and returns its response message.
+  /// Nothing if its range fails the check.
   std::optional<TxMessage> respond(uint16_t qpn);
+  /// ddp has sent the response: the request leaves the IRD.
   void resp_slot_free(const spec::RespSlotFree& free);
 
   // Atomics and Atomic Writes: RFC 7306 section 5, draft-talpey-rdma-commit-01 section 3.1.3.
@@ -60,23 +62,24 @@ class Rdmap final : public SegmentJudge {
   };
   /// Whether the QP's oldest request is an atomic or Atomic Write.
   bool is_atomic(uint16_t qpn) const;
-  /// Passes it to unit atomic, which may begin it once its watermark is placed and the QP is
-  /// fetched().
+  /// Returns that request for unit atomic. atomic may begin it when its watermark is placed and
+  /// fetched() is true for the QP.
   Turn begin_atomic(uint16_t qpn);
   /// All payload of earlier Read Responses has been read (ambiguities.md 2.2).
   bool fetched(uint16_t qpn) const { return qps_[qpn].unfetched == 0; }
   void resp_fetched(const spec::RespFetched& f);
   /// Unit atomic drops a request that has not begun if its QP is not alive.
   bool is_alive(uint16_t qpn) const { return qps_[qpn].running && !qps_[qpn].failed; }
-  /// Returns the response; nothing if the request or its QP has failed.
+  /// Returns the response message; nothing if the request or its QP has failed.
   std::optional<TxMessage> atomic_rsp(const spec::AtomicRsp& rsp);
   /// The response message of a request with this Request Identifier, which was executed.
   static TxMessage atomic_message(const spec::AtomicRsp& rsp, uint32_t request_id);
 
+  /// Judges a received segment after ddp's checks.
   spec::RxVerdict rx_segment(const spec::RxSegment& segment) override;
 
-  void qp_fault(const spec::QpFault& fault);
-  void tx_fault(const spec::TxFault& fault);
+  void qp_fault(const spec::QpFault& fault);  // an error that qp found: the QP fails
+  void tx_fault(const spec::TxFault& fault);  // ddp or tpt could not execute a request or response
   /// The tx_fault of a request to our own table that has failed.
   static spec::TxFault failure_of(const spec::SqLocalDone& done) {
     return {.qpn = done.qpn,
@@ -95,9 +98,9 @@ class Rdmap final : public SegmentJudge {
   struct Outstanding {  // a request of ours: ORD
     Kind kind = Kind::kRead;
     uint32_t msn = 0;
-    uint32_t sink_stag = 0, length = 0, received = 0;
+    uint32_t sink_stag = 0, length = 0, received = 0;  // length, received: bytes of a Read
     uint64_t sink_to = 0;
-    uint8_t slot = 0;
+    uint8_t slot = 0;  // of its WQE in qp's window
   };
   struct Inbound {  // a request of the peer: IRD
     Kind kind = Kind::kRead;
@@ -107,12 +110,12 @@ class Rdmap final : public SegmentJudge {
     spec::AtomicWriteRequest write{};
     std::array<uint8_t, 70> head{};  // as received: DDP header 18, longest request (atomic) 52
     uint16_t ulpdu_length = 0;
-    uint64_t watermark = 0;
+    uint64_t watermark = 0;  // placements accepted before the request
   };
   struct Qp {
     // heard: a segment of the peer has come. responding: a response is in ddp or unit atomic.
     bool running = false, failed = false, heard = false, responding = false;
-    bool closing = false;  // half_close was received
+    bool closing = false;  // qp has ordered half_close
     /// No response is left to send: qp may send the FIN.
     bool closed() const { return closing && ird_count == 0; }
     spec::QpParams params;
@@ -125,10 +128,11 @@ class Rdmap final : public SegmentJudge {
     std::span<const uint8_t> head;  // of the offending segment
     uint16_t ulpdu_length = 0;
     bool has_wr = false, has_peer_term = false;
-    uint8_t slot = 0;
+    uint8_t slot = 0;  // has_wr: the WQE that failed, with its status
     spec::WcStatus status{};
-    uint16_t peer_term = 0;
+    uint16_t peer_term = 0;  // has_peer_term: layer, type and code of the peer's Terminate
   };
+  // The QP's i-th oldest request: of ours, of the peer.
   Outstanding& ord(const Qp& q, uint32_t i) {
     return ord_[q.params.ord_base + (q.ord_head + i) % q.params.ord];
   }
@@ -164,8 +168,8 @@ class Rdmap final : public SegmentJudge {
   uint64_t placed_ = 0;  // placements accepted so far, over all QPs
 };
 
-/// Returns the bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not
-/// included are omitted.
+/// Returns the bytes of a Terminate. head, ulpdu_length: of the segment with the error; head is
+/// empty if there is none. RFC 5040 section 4.8, requirements.md 5.2: absent headers take no bytes.
 std::vector<uint8_t> terminate_bytes(spec::Cause cause, std::span<const uint8_t> head,
                                      uint16_t ulpdu_length);
 

@@ -1,4 +1,5 @@
-// Receive path: requirements.md sections 3 and 4; the checks are in the order of section 3.
+// Received segments: requirements.md sections 3 and 4; the checks are in the order of section 3.
+// Byte 0: 0x80 tagged, 0x40 last segment. Byte 1: RDMAP version in the upper two bits, then opcode.
 #include "base/bytes.hpp"
 #include "gen/queues.hpp"
 #include "rdmap/rdmap.hpp"
@@ -63,7 +64,7 @@ spec::RxVerdict Rdmap::rx_segment(const spec::RxSegment& s) {
     return {};
   }
   if (cause != Cause::kNone) {
-    // The Terminate includes the headers if the DDP header is complete.
+    // The Terminate includes the segment's headers if its DDP header is complete.
     const bool has_head =
         s.ulpdu_length >= ((s.head[0] & 0x80) != 0 ? spec::kTaggedHeaderBytes : kUntagged);
     fail(s.qpn, {.cause = cause,
@@ -115,14 +116,15 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
       v.solicited = last && op == RdmapOpcode::kSendSe;
       break;
     case RdmapOpcode::kSendInv:
-    case RdmapOpcode::kSendSeInv:  // ddp has had its STag checked
+    case RdmapOpcode::kSendSeInv:  // ddp has had tpt check the STag; the receive reports it
       if (last) v.deliver = DeliverKind::kInvalidate;
       v.solicited = last && op == RdmapOpcode::kSendSeInv;
       if (last) v.immediate = base::load_be<uint32_t>(&s.head[2]);
       break;
     case RdmapOpcode::kImmediate:
     case RdmapOpcode::kImmediateSe:  // RFC 7306 section 6.1: delivered, not placed
-      // The only segment of its message: at a later MO it would end a Send.
+      // It must be the only segment of its message. With an MO above 0 it would be the end of a
+      // Send whose earlier segments were accepted.
       if (length != sizeof(uint64_t) || !last || base::load_be<uint32_t>(&s.head[14]) != 0)
         return Cause::kRdmapLength;
       v.deliver = DeliverKind::kImmediate;
@@ -136,6 +138,7 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
   return Cause::kNone;
 }
 
+/// Puts a request of the peer into the QP's IRD.
 Cause Rdmap::request_in(Qp& q, const spec::RxSegment& s, Inbound in) {
   if (q.closed()) return Cause::kLlpLost;  // its response would follow our FIN
   if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
@@ -147,7 +150,8 @@ Cause Rdmap::request_in(Qp& q, const spec::RxSegment& s, Inbound in) {
   return Cause::kNone;
 }
 
-// kRdmapLength also for no flag or an unknown one, and for an STag to invalidate.
+// The cause is kRdmapLength (0/2/07) also for no flag or an unknown flag, and for an STag to
+// invalidate in the DDP header.
 Cause Rdmap::flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::FlushRequest::kBytes || !last) return Cause::kRdmapLength;
   const auto f = spec::FlushRequest::unpack(std::span(s.head).subspan(kUntagged));
@@ -175,8 +179,8 @@ Cause Rdmap::atomic_write_request(Qp& q, const spec::RxSegment& s, uint32_t leng
   return request_in(q, s, {.kind = Kind::kAtomicWrite, .write = w});
 }
 
-// the oldest request must be an atomic with this identifier. The request completes when the
-// value is stored.
+// our oldest request must be an atomic with this identifier. Its ORD slot is free at once.
+// Its WQE is done when unit atomic has stored the value, so the verdict delivers nothing.
 Cause Rdmap::atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::AtomicResponse::kBytes || !last) return Cause::kRdmapLength;
   const auto r = spec::AtomicResponse::unpack(std::span(s.head).subspan(kUntagged));
@@ -191,12 +195,13 @@ Cause Rdmap::atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, b
                .tagged_offset = o.sink_to,
                .right = spec::kAccessLocalWrite,
                .data = r.value});
-  spec::RxVerdict unused;
+  spec::RxVerdict unused;  // stays off the segment's verdict
   answered(q, unused);
   return Cause::kNone;
 }
 
-// the oldest request must be of this kind.
+// A response without payload, of a Flush or Atomic Write. A-19: our oldest request must be of this
+// kind.
 Cause Rdmap::empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::RxVerdict& v) {
   if (length != 0 || !last) return Cause::kRdmapLength;
   if (q.ord_count == 0 || ord(q, 0).kind != kind) return Cause::kRdmapOpcode;
@@ -204,7 +209,7 @@ Cause Rdmap::empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::
   return Cause::kNone;
 }
 
-/// Completes the oldest request.
+/// Completes our oldest request: reports its WQE in the verdict, and frees its ORD slot.
 void Rdmap::answered(Qp& q, spec::RxVerdict& v) {
   v.deliver = DeliverKind::kRead;
   v.slot = ord(q, 0).slot;
@@ -212,8 +217,8 @@ void Rdmap::answered(Qp& q, spec::RxVerdict& v) {
   --q.ord_count;
 }
 
-// The oldest request must be a Read, the segment must hold its next byte, and Last must be set
-// exactly at its end.
+// Our oldest request must be a Read. The segment must begin with the Read's next byte, and its Last
+// flag must be set exactly at the Read's end.
 Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
                            spec::RxVerdict& v) {
   if (q.ord_count == 0) return Cause::kRdmapOpcode;
@@ -231,8 +236,9 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   return Cause::kNone;
 }
 
-// RFC 5040 section 5.4. A Terminate with the header of one of our Reads fails that Read with its
-// status. Without a Read Request header it identifies another request by its MSN.
+// RFC 5040 section 5.4. A Terminate with the Read Request header of one of our Reads fails that
+// Read (by_sink). With only a DDP header of QN 1, its MSN identifies the request of ours that fails
+// (by_msn): a Flush, atomic or Atomic Write.
 void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
   // The Terminate's body: ctrl 4, length 2, DDP header (QN at its byte 6, MSN at 10), Read Request.
   constexpr uint32_t kBody = kUntagged;
@@ -255,12 +261,15 @@ void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
     for (uint32_t i = 0; i < q.ord_count; ++i) {
       const Outstanding& o = ord(q, i);
       if ((o.kind != Kind::kRead) != by_msn) continue;
+      // The header has the Read's sink, or (tx_fault() of the peer) the sink of the part that was
+      // not returned.
       if (by_msn ? o.msn != msn
                  : o.sink_stag != stag || (o.sink_to != to && o.sink_to + o.received != to))
         continue;
       f.has_wr = true;
       f.slot = o.slot;
-      // RDMAP (layer 0): a remote protection error; version or opcode not accepted; any other.
+      // Terminate 0/1/xx: a remote protection error. 0/2/05, 0/2/06: version or opcode not
+      // accepted.
       if (ctrl.layer == 0 && ctrl.etype == 1) {
         f.status = WcStatus::kRemAccessErr;
       } else if (ctrl.layer == 0 && ctrl.etype == 2 && (ctrl.code == 5 || ctrl.code == 6)) {

@@ -14,9 +14,11 @@ struct RdmapTiming {
   Cycle sge = 2;
   // rx_segment to rx_verdict: FIFO, core, verdict queue.
   Cycle verdict = 1 + core + 1;
-  // A request's segment, or a freed slot, to the request's head: FIFO, core, work list (2), core.
+  // A request's segment, or a freed response slot, until the request is the head: FIFO, core, work
+  // list (2), core.
   Cycle head = 1 + core + 2 + core;
-  // To the response, without tpt's check: ring (rdmap_read), response queue, rdmap_tx.
+  // From the same start to the response, without tpt's check: `head`, ring (rdmap_read), response
+  // queue, rdmap_tx.
   Cycle respond = head + 1 + 1 + 1;
   // Time that a request occupies the ring of rdmap_read, besides tpt's check: core, ring.
   Cycle serve = core + 1;

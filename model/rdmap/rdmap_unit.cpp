@@ -53,7 +53,7 @@ void RdmapUnit::step_tx() {
     const auto opcode = wqe.front().hdr.opcode;
     const bool splits =
         opcode != spec::WrOpcode::kRdmaWrite && !is_send(opcode) && !is_immediate(opcode);
-    // The SGE is split off while the header waits in its FIFO.
+    // rdmap_wqe splits the SGE off while the header waits in its FIFO.
     const Cycle waited = now - wqe.visible_at(), sge = splits ? u_.timing.rdmap.sge : 0;
     after = u_.timing.rdmap.tx + sge - std::min(sge, waited) + pipe_.take(now, now + 1);
     m = rdmap_.request(wqe.pop());
@@ -105,7 +105,7 @@ void RdmapUnit::atomic_rsp(const spec::AtomicRsp& rsp) {
       return res_done_o.push({.qpn = rsp.qpn, .kind = spec::DeliverKind::kRead, .slot = rsp.slot},
                              u_.now());
     }
-    // Reported like a payload of ours that cannot be fetched.
+    // A result that cannot be stored fails its WQE, like a payload of ours that cannot be fetched.
     return rdmap_.tx_fault({.qpn = rsp.qpn,
                             .source = spec::TxSource::kSq,
                             .slot = rsp.slot,

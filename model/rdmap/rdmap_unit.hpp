@@ -1,6 +1,6 @@
 // rdmap in the timed model. Messages of the send queue and of the responder share the path to ddp;
-// verdicts are calls. Each operation takes one cycle of rdmap_core's pipe: WQE, segment, head, free
-// slot.
+// verdicts are calls. Each of four operations takes one cycle of rdmap_core's pipe: a WQE, a
+// segment, the head of a QP's IRD, a freed response slot.
 #pragma once
 
 #include <variant>
@@ -20,13 +20,13 @@ class RdmapUnit final : private Rdmap::Out {
 
  public:
   using Control = std::variant<spec::QpCtlRdmap, spec::QpFault, spec::TxFault>;
-  /// tpt: resp_check.
+  /// tpt: answers resp_check.
   RdmapUnit(Units& u, const Translation& tpt);
   Queue<Wqe> wqe;
   Queue<Control> control;
   Output<TxMessage> tx_message_o{u_.ports, "rdmap.tx_message_o"};
   Output<Rdmap::Turn> atomic_req_o{u_.ports, "rdmap.atomic_req_o"};
-  Output<spec::AtomicReq> atomic_result_o{u_.ports, "rdmap.atomic_result_o"};  // of op result
+  Output<spec::AtomicReq> atomic_result_o{u_.ports, "rdmap.atomic_result_o"};  // op kResult
   Call<void()> atomic_look_o{u_.ports, "rdmap.atomic_look_o"};  // the turn of a request may come
   Call<bool(uint16_t)> atomic_busy_i{u_.ports, "rdmap.atomic_busy_i"};
   Call<bool(uint16_t)> atomic_stores_i{u_.ports, "rdmap.atomic_stores_i"};
@@ -36,7 +36,8 @@ class RdmapUnit final : private Rdmap::Out {
   Output<spec::QpAckRdmap> qp_ack_rdmap_o{u_.ports, "rdmap.qp_ack_rdmap_o"};
 
   SegmentJudge& judge() { return judge_; }
-  /// ddp calls judge() `ahead` cycles before the segment reaches rdmap: outputs follow later.
+  /// ddp calls judge() `ahead` cycles before the segment reaches rdmap. Outputs of the segment are
+  /// later by as many cycles.
   void arriving(Cycle ahead) { ahead_ = ahead; }
   /// Cycles that the latest judged segment waited for the pipe.
   Cycle waited() const { return waited_; }
@@ -48,7 +49,8 @@ class RdmapUnit final : private Rdmap::Out {
   }
   bool is_alive(uint16_t qpn) const { return rdmap_.is_alive(qpn); }
   bool fetched(uint16_t qpn) const { return rdmap_.fetched(qpn); }
-  /// Response of unit atomic: becomes a message or a failure; that to a result also a res_done.
+  /// Response of unit atomic. To a request of the peer: becomes a message, or fails the QP. To a
+  /// result: becomes a res_done, or fails the QP.
   void atomic_rsp(const spec::AtomicRsp& rsp);
   void resp_fetched(const spec::RespFetched& f);
   /// atomic or tpt has finished an item of this QP: acknowledges an order that waited for it.
@@ -59,7 +61,7 @@ class RdmapUnit final : private Rdmap::Out {
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
  private:
-  struct Judge final : SegmentJudge {  // counts
+  struct Judge final : SegmentJudge {  // counts segments, and takes their cycle of the pipe
     explicit Judge(RdmapUnit& u) : unit(u) {}
     spec::RxVerdict rx_segment(const spec::RxSegment& segment) override {
       unit.meter_.item(1);
@@ -69,8 +71,8 @@ class RdmapUnit final : private Rdmap::Out {
     }
     RdmapUnit& unit;
   };
-  // What an order waits for: nothing; results of our atomics, and requests in tpt; atomics of the
-  // peer as well.
+  // What the acknowledgement of an order waits for. kResults: results of our atomics, and our
+  // requests in tpt. kAll: atomics of the peer as well.
   enum class Waits : uint8_t { kNothing, kResults, kAll };
   bool waits_for(uint16_t qpn, Waits what) const;
   void step_tx();
@@ -89,12 +91,13 @@ class RdmapUnit final : private Rdmap::Out {
   Queue<uint16_t> list_;       // QPs to be served, visible when the response can be sent
   std::vector<Cycle> served_;  // cycles in which the latest requests left the ring of rdmap_read
   uint32_t serving_ = 0;       // index of the oldest of them
-  // free_at_: of the path to ddp. ahead_: see arriving(). waited_: see waited().
+  // free_at_: when the path to ddp takes the next message. ahead_: see arriving(). waited_: see
+  // waited().
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
-  bool responder_last_ = false;
-  Waits waits_ = Waits::kNothing;  // what the current order waits for in unit atomic
+  bool responder_last_ = false;    // the responder sent the last message
+  Waits waits_ = Waits::kNothing;  // what the order in step_ctl() waits for
   std::vector<Waits> acks_;        // by QP: what its acknowledgement waits for in atomic and tpt
-  std::vector<uint32_t> local_;    // by QP: requests in tpt
+  std::vector<uint32_t> local_;    // by QP: sq_local requests in tpt
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
 };
