@@ -77,11 +77,13 @@ TptResult Tpt::check(const spec::WqeCheck& c) const {
   const Entry* e = find(c.stag);
   spec::WqeCheck asked = c;
   if (e != nullptr && e->window != 0 && c.rights == 0 && c.invalidate == 0)
-    asked.rights = spec::kAccessLocalWrite;  // no window has it: refused
+    asked.rights = spec::kAccessLocalWrite;  // no window has this right: judge() refuses
   return judge(e, asked);
 }
 
-/// requirements.md section 7: STag, association, rights, wrap, base and bounds; in 65 bits.
+/// requirements.md section 7, in this order: STag, association, rights, wrap, base and bounds. TO
+/// plus length needs 65 bits. An invalidation by the peer also needs an entry that is bound to a QP
+/// a shared STag is refused as unknown).
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
   if (e == nullptr ||
       (c.invalidate != 0 && !e->bound && (c.rights & spec::kAccessRemoteInvalidate) != 0))
@@ -125,12 +127,12 @@ void Tpt::retired(const spec::Retired& r) {
   turn();
 }
 
-/// An open window closes: its region's count falls at once.
+/// An open window closes: the count of its region falls at once (decision 15).
 void Tpt::uncount(const Entry& e) {
   if (e.window != 0 && e.valid) --entries_[e.region].windows;
 }
 
-/// Closes an open entry, and keeps its slot.
+/// Closes an open entry. Its slot stays in use until destroy_mr.
 void Tpt::close(Entry& e) {
   uncount(e);
   e.valid = false;
@@ -149,7 +151,7 @@ void Tpt::invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of) {
   turn();
 }
 
-/// Reports the invalidations whose epoch has drained, and the claim that waits for it.
+/// Reports the invalidations whose epoch has drained, and the same of the claim that waits.
 void Tpt::release() {
   while (!notes_.empty() && has_drained(notes_.front().epoch)) {
     const Note n = notes_.pop();
@@ -164,12 +166,14 @@ void Tpt::release() {
   }
 }
 
+/// No extent of this epoch is in flight. Only the current epoch and the one before can have any.
 bool Tpt::has_drained(uint16_t epoch) const {
   const auto before = static_cast<uint16_t>(epoch_ - 1);
   return epoch != epoch_ && (epoch != before || in_flight_[before & 1] == 0);
 }
 
-/// Begins the next epoch if one is due and the previous one has drained.
+/// Begins the next epoch if one is due and the previous one has drained. release() runs first for
+/// what a retired extent has drained, and again for what the new epoch has.
 void Tpt::turn() {
   release();
   if (!turn_due_ || old_in_flight() != 0) return;
@@ -180,6 +184,7 @@ void Tpt::turn() {
 
 bool Tpt::drained(const spec::TptCmd& cmd) const {
   const Entry& e = entries_[slot_of(cmd.object) % entries_.size()];
+  // An open entry: extents of any region count, because tpt counts them by epoch alone.
   if (!e.closing) return in_flight_[0] + in_flight_[1] == 0;
   return has_drained(e.closed_in) && !e.claimed;
 }
@@ -196,6 +201,7 @@ spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
       e.closed_in = epoch_;
       ++closing_;
     }
+    // The entry drains only in a later epoch than that of its close.
     turn_due_ = turn_due_ || e.closed_in == epoch_;
     e.valid = false;
     e.closing = true;
@@ -219,7 +225,7 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   uint32_t upper = permute((e.generation & generations) << slot_bits_ | slot);
   if (upper == 0)
     upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
-  const bool is_kept = a.fast != 0 || a.window != 0;
+  const bool is_kept = a.fast != 0 || a.window != 0;  // closed until a registration or bind
   e.valid = !is_kept;
   e.fast = a.fast != 0;
   e.window = a.window;
@@ -277,12 +283,13 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
   out_.tpt_cmd_rsp(rsp);
 }
 
-/// Keeps an entry for registrations or binds: closed and free, with nothing in flight through it.
+/// Puts an entry into the state between registrations or binds: closed, without rights, with
+/// nothing in flight through it.
 void Tpt::keep(Entry& e) {
   closing_ -= e.closing && !e.invalidated ? 1 : 0;
   e.valid = e.claimed = false;
   e.closing = e.invalidated = true;
-  e.closed_in = static_cast<uint16_t>(epoch_ - 2);  // it has drained
+  e.closed_in = static_cast<uint16_t>(epoch_ - 2);  // an epoch that has drained
   e.rights = 0;
   e.length = 0;
 }
@@ -292,7 +299,8 @@ namespace {
 /// No peer may invalidate a region to which windows are bound.
 constexpr uint16_t kNotBoth = spec::kAccessMwBind | spec::kAccessRemoteInvalidate;
 
-/// The operands describe a region. Whether the entry has room for its pages is checked by claim().
+/// The operands describe a region, by the limits of create_mr (Admin::check_mr). claim() checks
+/// whether the entry has room for the pages.
 bool is_region(const spec::RegOperands& o) {
   return o.reserved0 == 0 && o.log_page >= 12 && o.log_page <= 21 && o.pages >= 1 &&
          o.length >= 1 && o.length >> 48 == 0 && o.first_offset < uint64_t{1} << o.log_page &&
@@ -332,7 +340,8 @@ Tpt::Claim Tpt::claim(const Registration& r) {
   return Claim::kClaimed;
 }
 
-/// Whether a closed entry has drained; if not, claimable() follows.
+/// Whether a closed entry has drained. If not, Out::claimable() follows. An entry that was closed
+/// in the current epoch needs the next one.
 bool Tpt::has_drained_or_waits(const Entry& e) {
   if (e.closed_in == epoch_) {
     turn_due_ = true;
@@ -369,7 +378,7 @@ void Tpt::open(const Registration& r) {
   e.first_offset = r.operands.first_offset;
 }
 
-/// The STag keeps its previous low 8 bits.
+/// The entry is closed and free again. Its STag keeps its previous low 8 bits.
 void Tpt::give_up(const Registration& r) {
   keep(entries_[slot_of(r.request.stag) % entries_.size()]);
 }
@@ -388,6 +397,8 @@ constexpr uint16_t rights_of_region(uint16_t window) {
 
 }  // namespace
 
+/// Whether the operands are good, and window and region may be bound. Length 0 unbinds, a window of
+/// type 1 only. A window of type 2 needs an invalidation before its next bind (decision 15).
 bool Tpt::may_bind(const Entry& e, const Binding& b) const {
   const spec::BindOperands& o = b.operands;
   if (o.reserved0 != decltype(o.reserved0){} || o.length >> 32 != 0 ||
@@ -431,7 +442,7 @@ Tpt::Claim Tpt::bind(const Binding& b) {
   e.rights = static_cast<uint16_t>(o.rights | (e.bound ? spec::kAccessRemoteInvalidate : 0));
   e.base_to = b.request.base;
   e.length = o.length;
-  // From the page of its first byte on.
+  // The window has the region's pages from that of its first byte on.
   const uint64_t first = region.first_offset + (o.address - region.base_to);
   e.log_page = region.log_page;
   e.first_offset = static_cast<uint32_t>(first & ((uint64_t{1} << e.log_page) - 1));

@@ -2,11 +2,11 @@
 // RFC 5041 section 5.1, requirements.md section 7. RTL: rtl/tpt/tpt.sv
 //
 //   Tpt tpt(sizes, out);   tpt.set_key(key);   tpt.command(cmd);
-//   tpt.check({stag, to, length, pd, rights});            // returns a result
+//   tpt.check({stag, to, length, pd, qpn, rights});       // returns a result
 //   tpt.translate({...}, extents);                        // a result; on kOk also the bus extents
 //
-// Lookups are calls here; the wrapper charges their cycles. retired() returns an extent after its
-// use.
+// Lookups are calls here; the wrapper of the caller charges their cycles. retired() reports that an
+// extent of translate() is no longer used.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@
 
 namespace rnic::model {
 
-/// Requests of the other units: wqe_check, resp_check (both only check), tx_xlate, rx_xlate.
+/// Requests of the other units. check(): wqe_check, resp_check. translate(): tx_xlate, rx_xlate,
+/// qn1_xlate.
 class Translation {
  public:
   virtual ~Translation() = default;
@@ -39,7 +40,7 @@ class Tpt final : public Translation {
     virtual void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) = 0;
     virtual void invalidated(const spec::Invalidated& inv) = 0;
     virtual void sq_local_done(const spec::SqLocalDone& inv) = 0;
-    /// The entry that the last claim() waited for has drained: claim again.
+    /// The entry for which the last claim() or bind() waits has drained: call it again.
     virtual void claimable() {}
   };
   Tpt(const spec::Sizes& sizes, Out& out);
@@ -47,29 +48,31 @@ class Tpt final : public Translation {
   void set_key(uint64_t stag_key);
   /// Executes create_mr, query_mr, destroy_mr. destroy_mr closes the region at once. It returns
   /// in_progress while extents of the region are in flight; issued again, it returns ok when none
-  /// is left. A query_mr with pages in its arguments is internal to admin: its object is a slot,
-  /// and ok means that the slot is in use.
+  /// is left. A query_mr with pages or a window in its arguments is internal to admin: its object
+  /// is a slot, and ok means that the slot is in use.
   void command(const spec::TptCmd& cmd) { command(cmd, !drained(cmd)); }
-  /// For tandem, where another device decides: `waits` makes destroy_mr return in_progress.
+  /// For tandem, where the RTL decides: `waits` makes destroy_mr return in_progress.
   void command(const spec::TptCmd& cmd, bool waits);
   /// No extent is in flight through the region that a destroy_mr names.
   bool drained(const spec::TptCmd& cmd) const;
-  /// Closes an entry, as destroy_mr does, but keeps its slot for destroy_mr. Out::invalidated()
-  /// follows when no extent is in flight that was issued before, in the order of the calls. An
-  /// entry that is not open, or has windows, is left as it is.
+  /// For a Send with Invalidate: closes an entry, as destroy_mr does, but keeps its slot in use
+  /// until destroy_mr. Out::invalidated() follows, in the order of the calls, when no extent is in
+  /// flight that was issued before. An entry that is not open, or has windows, is left as it is.
   void invalidate(const spec::Invalidate& inv) { invalidate(inv.stag, {}); }
-  /// The same for the send queue; Out::sq_local_done() follows. A region that has windows: refused,
-  /// with result bind, in its order.
+  /// The same for a local invalidation of the send queue; Out::sq_local_done() follows. If the
+  /// region has windows, its result is kBind (refused).
   void invalidate(const spec::SqLocal& inv) {
     invalidate(inv.stag, spec::SqLocalDone{.qpn = inv.qpn, .slot = inv.slot});
   }
+  /// The request is a local invalidation, neither a fast registration nor a bind.
   static bool is_invalidation(const spec::SqLocal& r) { return r.is_reg == 0 && r.is_bind == 0; }
   /// The object of this command is a slot, not an STag.
   static bool names_slot(const spec::TptCmd& cmd);
-  void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
+  void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }  // writes a page-list entry
 
-  // Fast registration: a WQE opens an STag that a create_mr with `fast` keeps. No command and no
-  // invalidation changes an entry between claim() and end().
+  // Fast registration: a WQE registers memory under an STag that a create_mr with `fast` keeps.
+  // Call claim(), then list() for each read of the page list, then end(). No command and no
+  // invalidation changes the entry between claim() and end().
   static constexpr uint32_t kPageEntry = sizeof(uint64_t);  // bytes of a page-list entry
   struct Registration {
     Registration() = default;
@@ -81,15 +84,16 @@ class Tpt final : public Translation {
     bool is_aligned = true;
     spec::RdStatus status = spec::RdStatus::kOk;  // of the first read that failed
 
+    /// An entry of the list is not aligned to the page size, or a read failed.
     bool fails() const { return !is_aligned || status != spec::RdStatus::kOk; }
     /// The read of the page list that starts with entry `first`: at most 4096 bytes.
     MemRead read(uint32_t first) const;
-    /// Its sq_local_done, after list() has taken all entries.
+    /// The report sq_local_done of this registration, after list() has taken all entries.
     spec::SqLocalDone done() const;
   };
   enum class Claim : uint8_t {
     kClaimed,
-    kRefused,  // refused() is its sq_local_done
+    kRefused,  // the request fails: refused() is its sq_local_done
     kWaits     // accesses are in flight: Out::claimable() follows, perhaps before the call returns
   };
   Claim claim(const Registration& r);
@@ -98,7 +102,7 @@ class Tpt final : public Translation {
   }
   /// Takes the data of the next read. Writes its entries to the page list unless r fails.
   void list(Registration& r, const MemData& data);
-  /// Opens the region, or gives it up if r fails.
+  /// Opens the region. If r fails, the entry stays closed, and free for the next registration.
   void end(const Registration& r) { r.fails() ? give_up(r) : open(r); }
 
   // Memory windows: a WQE binds an STag that a create_mr with `window` keeps to a range of a
@@ -110,8 +114,8 @@ class Tpt final : public Translation {
     spec::SqLocal request;
     spec::BindOperands operands;
   };
-  /// kClaimed: bound or unbound; bound() is its sq_local_done. kWaits also if it was bound: now it
-  /// is closed. Bind again; all is checked anew.
+  /// kClaimed: the window is bound or unbound; bound() is its sq_local_done. kWaits also if the
+  /// window was bound: it is closed now. Call bind() again after claimable(); it checks all anew.
   Claim bind(const Binding& b);
   static spec::SqLocalDone refused(const Binding& b) {
     return {.qpn = b.request.qpn, .slot = b.request.slot, .result = spec::TptResult::kBind};
@@ -120,7 +124,8 @@ class Tpt final : public Translation {
     return {.qpn = b.request.qpn, .slot = b.request.slot};
   }
 
-  /// wqe_check and resp_check. A window is refused as a local key: when no right is requested.
+  /// wqe_check and resp_check. Refuses a window as a local key. (A request without rights is the
+  /// check of a local key.)
   spec::TptResult check(const spec::WqeCheck& c) const override;
   spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) override;
   void retired(const spec::Retired& r) override;
@@ -130,12 +135,13 @@ class Tpt final : public Translation {
   uint32_t permute(uint32_t value) const;
   uint32_t invert(uint32_t value) const;
   uint32_t slot_of(uint32_t stag) const;
+  // The state of an entry, for the tandem and for TptUnit.
   /// A destroy_mr of this STag names an open region.
   bool is_open(uint32_t stag) const {
     const Entry& e = entries_[slot_of(stag) % entries_.size()];
     return e.valid && is_destroyed_by(e, stag);
   }
-  /// This STag names a window that is bound, maybe by other low 8 bits.
+  /// This STag names a window that is bound, perhaps with other low 8 bits.
   bool is_bound(uint32_t stag) const {
     const Entry& e = entries_[slot_of(stag) % entries_.size()];
     return e.window != 0 && e.valid && e.stag >> 8 == stag >> 8;
@@ -153,19 +159,20 @@ class Tpt final : public Translation {
 
   uint8_t epoch() const { return epoch_ & 1; }   // the bit that extents carry
   uint64_t lookups() const { return lookups_; }  // since reset
-  uint64_t extents() const { return extents_; }
+  uint64_t extents() const { return extents_; }  // since reset
   std::string waiting_for() const;
 
  private:
   struct Entry {
+    // valid: open. closing: closed, and its slot still in use. Neither: the slot is free.
     bool valid = false, closing = false;
     bool invalidated = false;  // closed, but not by destroy_mr: waits for destroy_mr or a claim
     bool fast = false;         // kept for fast registrations
-    bool claimed = false;      // of a registration
-    uint8_t window = 0;        // a memory window of this type
-    uint32_t region = 0;       // window, open: the slot of its region
-    uint32_t windows = 0;      // open windows whose region it is
-    uint8_t log_room = 0;      // fast: it has 2^log_room entries of the page list
+    bool claimed = false;      // a registration in progress has claimed it
+    uint8_t window = 0;        // a memory window of this type (1 or 2); 0: a region
+    uint32_t region = 0;       // of an open window: the slot of its region
+    uint32_t windows = 0;      // of a region: open windows that are bound to it
+    uint8_t log_room = 0;      // fast: the entry owns 2^log_room entries of the page list
     bool bound = false;        // only QP qpn may use it
     uint16_t qpn = 0;
     uint16_t closed_in = 0;  // epoch of the close
@@ -175,8 +182,9 @@ class Tpt final : public Translation {
     uint64_t base_to = 0, length = 0;
     uint32_t first_offset = 0, pbl_base = 0;
   };
-  const Entry* find(uint32_t stag) const;
-  /// The low 8 bits change with every registration or bind: destroy_mr ignores them.
+  const Entry* find(uint32_t stag) const;  // the open entry with exactly this STag, or null
+  /// A destroy_mr of this STag names the entry. The low 8 bits change with every registration or
+  /// bind, so they are ignored for these.
   static bool is_destroyed_by(const Entry& e, uint32_t stag) {
     return e.stag == stag || ((e.fast || e.window != 0) && e.stag >> 8 == stag >> 8);
   }
@@ -188,12 +196,12 @@ class Tpt final : public Translation {
   void give_up(const Registration& r);
   void keep(Entry& e);
   spec::CmdRsp destroy(Entry& e, bool waits);
-  uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }
+  uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }  // of the previous epoch
   void turn();
   void invalidate(uint32_t stag, std::optional<spec::SqLocalDone> of);
   void release();
   bool has_drained(uint16_t epoch) const;
-  static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
+  static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);  // all checks of a lookup
   spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
 
   Out& out_;
@@ -210,14 +218,14 @@ class Tpt final : public Translation {
   uint64_t extents_ = 0;
   // An extent carries the low bit of the epoch in which it was issued. The epoch advances when an
   // entry was closed in it and no extent of the previous epoch is left, so two counts suffice.
-  uint16_t epoch_ = 0;                   // its low bit: the count that extents are in
+  uint16_t epoch_ = 0;                   // its low bit selects the count for new extents
   std::array<uint64_t, 2> in_flight_{};  // extents issued and not retired, by epoch
   bool turn_due_ = false;  // an entry was closed in the current epoch, or waits for its end
-  uint32_t closing_ = 0;   // closing regions
+  uint32_t closing_ = 0;   // regions that a destroy_mr has closed and not freed
   struct Note {
     uint16_t epoch = 0;
     uint32_t stag = 0;
-    std::optional<spec::SqLocalDone> of;  // of the send queue; else of the peer
+    std::optional<spec::SqLocalDone> of;  // of the send queue: its report; none: of the peer
   };
   Ring<Note> notes_;                     // invalidations that wait for extents in flight
   std::optional<uint16_t> claim_waits_;  // epoch that a claim waits for

@@ -1,4 +1,4 @@
-// Latencies of tpt in cycles. Lookups are calls; the caller charges them.
+// Latencies of tpt in cycles. Lookups are calls; the caller's wrapper adds their cycles.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -39,7 +39,7 @@ struct TptTiming {
   // Bind (tpt_register, tpt_update), after `judge`: lookup of the region (9), of the window (9),
   // found, decided, entry and count written.
   Cycle bind = 21;
-  // More if a window closes, by a bind or an invalidation: its region's count is read and written.
+  // Added if a bind or an invalidation closes a window: its region's count is read and written.
   Cycle unbind = 2;
 };
 

@@ -18,9 +18,9 @@ TptUnit::TptUnit(Units& u)
   reg_rd.feeds(register_);
 }
 
-/// Invalidations of the peer and of the send queue alternate. A registration or a bind leaves the
-/// queue when the one before it is bound, refused, or has requested its page list. The later items
-/// of the queue wait for that.
+/// Invalidations of the peer and of the send queue alternate. A registration or bind leaves `local`
+/// when front() is idle: the one before it is bound, refused, or has requested its page list. Later
+/// items of `local` wait behind it.
 void TptUnit::step_ctl() {
   const Cycle now = u_.now();
   while (control.ready()) tpt_.command(control.pop());
@@ -72,7 +72,7 @@ void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
 
 // Fast registrations and binds. RTL: rtl/tpt/tpt_register.sv
 
-/// The older registration has tpt_update first.
+/// back() is first, so the end of an older registration gets tpt_update before a claim.
 void TptUnit::step_register() {
   back();
   front();
@@ -106,7 +106,7 @@ void TptUnit::front() {
     return register_.wake(front_at_);
   }
   if (front_ == Front::kClaims) {
-    front_ = Front::kWaits;
+    front_ = Front::kWaits;  // claimable() may come before claim() or bind() returns
     if (bind_) return bind();
     const auto claimed = tpt_.claim(head_);
     if (claimed == Tpt::Claim::kWaits) return;
@@ -147,13 +147,14 @@ void TptUnit::bind() {
                        u_.now() + t.registered);
 }
 
-/// Data leaves its queue as it comes, and its checks are charged one after the other.
+/// Takes page-list data as it comes; checked_at_ adds the cycles of its checks. Then ends the oldest
+/// job, if its list is checked.
 void TptUnit::back() {
   const Cycle now = u_.now();
   const TptTiming& t = u_.timing.tpt;
   while (reg_rd.ready()) {
     const MemData data = reg_rd.pop();
-    Tpt::Registration& r = jobs_[listed_.size()];
+    Tpt::Registration& r = jobs_[listed_.size()];  // the oldest whose list is not complete
     tpt_.list(r, data);
     const uint32_t bytes = data.data.size();
     const Cycle checks = r.fails() ? 0 : t.entry * (bytes / Tpt::kPageEntry);

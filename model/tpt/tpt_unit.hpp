@@ -1,5 +1,5 @@
 // tpt in the timed model: commands, invalidations, fast registrations, binds. Lookups are calls,
-// charged by their callers: none waits here.
+// whose cycles the callers add: no lookup waits here.
 //
 //   local --+--> invalidation --------------> tpt_update --> rdmap
 //           +--> front_ --bind-----------------------> rdmap
@@ -44,9 +44,9 @@ class TptUnit final : private Tpt::Out {
   static constexpr uint32_t kJobs = 8;  // claimed registrations whose page lists are read
   void step_ctl();
   void step_register();
-  void front();
+  void front();  // claims a registration and requests its page list; or executes a bind
   void bind();
-  void back();
+  void back();  // takes page lists, and ends the oldest job
   bool take_update(Cycle busy);
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
   void invalidated(const spec::Invalidated& inv) override;
@@ -55,8 +55,8 @@ class TptUnit final : private Tpt::Out {
 
   Tpt tpt_;
   Cycle update_free_ = 0;      // when tpt_update is idle again
-  bool of_peer_last_ = false;  // the last invalidation
-  // The oldest registration of `local`: claimed, then its page list is requested. Or a bind.
+  bool of_peer_last_ = false;  // the last invalidation came from the peer (ddp)
+  // State of the registration or bind that has left `local` last: see front().
   enum class Front : uint8_t {
     kIdle,
     kAsks,    // requests tpt_update
@@ -65,16 +65,16 @@ class TptUnit final : private Tpt::Out {
     kReads    // requests the page list
   };
   Front front_ = Front::kIdle;
-  Tpt::Registration head_;
-  std::optional<Tpt::Binding> bind_;  // instead of head_
-  Cycle front_at_ = 0;                // when it takes its next step
-  uint32_t requested_ = 0;            // entries of its page list
+  Tpt::Registration head_;            // that registration
+  std::optional<Tpt::Binding> bind_;  // that bind; then head_ is unused
+  Cycle front_at_ = 0;                // when front() takes its next step
+  uint32_t requested_ = 0;            // entries of head_'s page list that are requested
   // Claimed registrations, in the order of their reads.
   Ring<Tpt::Registration> jobs_;
   Ring<Cycle> listed_;    // of the oldest jobs_: when the last entry of their page list is checked
-  Cycle checked_at_ = 0;  // when the latest entry is
-  Cycle ended_at_ = 0;    // when tpt_update has opened the oldest, or given it up
-  bool ends_ = false;     // tpt_update does so
+  Cycle checked_at_ = 0;  // when the latest data is checked
+  Cycle ended_at_ = 0;    // when tpt_update has opened the oldest job, or given it up
+  bool ends_ = false;     // tpt_update is opening the oldest job, or giving it up
   StageOf<TptUnit> ctl_{*this, &TptUnit::step_ctl};
   StageOf<TptUnit> register_{*this, &TptUnit::step_register};
 };
