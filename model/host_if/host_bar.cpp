@@ -12,8 +12,9 @@ using spec::DoorbellKind;
 namespace {
 
 constexpr uint32_t kPage = 4096;
-constexpr uint32_t kUnits = spec::kCountItemsCount;
+constexpr uint32_t kUnits = spec::kCountItemsCount;  // units that have counters
 
+/// A capability register and the size that it shows.
 struct Capability {
   uint32_t offset;
   uint32_t spec::Sizes::*size;
@@ -35,7 +36,8 @@ constexpr std::array<Capability, 14> kCapabilities = {{
     {spec::kCapSqWindowOffset, &spec::Sizes::sq_window},
 }};
 
-/// An 8-byte access must be aligned to 8, so that it does not span two registers.
+/// Whether an access may be executed. One of 8 bytes must be aligned to 8, so that it does not span
+/// two 8-byte words.
 constexpr bool aligned(uint32_t offset, uint8_t bytes) { return bytes != 8 || offset % 8 == 0; }
 
 constexpr bool inside(uint32_t offset, uint32_t first, uint32_t count, uint32_t stride) {
@@ -214,8 +216,8 @@ void HostIf::Bar::doorbell(const MmioAccess& m) {
       {.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});
 }
 
-/// The pushed copy is a hint, because the WQE is in the ring. Without the other half only the
-/// doorbell is used.
+/// Ends a half without its other half. Passes a first half to qp as a plain doorbell, and drops a
+/// second half. No WQE is lost: the pushed copy is a hint, and the WQE is in the ring.
 void HostIf::Bar::ring_alone(Half& h) {
   h.is_valid = false;
   if (h.is_second) return dropped();
@@ -223,7 +225,8 @@ void HostIf::Bar::ring_alone(Half& h) {
       {.kind = DoorbellKind::kSq, .qpn = h.push.qpn, .page = h.push.page, .index = h.push.index});
 }
 
-/// Doorbells of a QP take effect in order: an incomplete push rings before a later doorbell.
+/// Doorbells of a QP take effect in order. So a first half that waits counts as a plain doorbell
+/// before a later doorbell of its QP.
 void HostIf::Bar::before_doorbell(uint16_t page, uint16_t qpn) {
   for (Half& h : halves_)
     if (h.is_valid && !h.is_second && h.push.page == page && h.push.qpn == qpn) ring_alone(h);
@@ -247,6 +250,7 @@ void HostIf::Bar::half(const MmioAccess& m, uint32_t page) {
   if (!in.is_second) before_doorbell(in.push.page, in.push.qpn);
   if (in.push.units == 1) return h_.out_.qp_doorbell(in.push);
 
+  // place: a free entry of halves_, or the entry with an older copy of the same half.
   Half* place = nullptr;
   for (Half& h : halves_) {
     if (place == nullptr && !h.is_valid) place = &h;
@@ -293,7 +297,7 @@ void HostIf::Bar::purge(uint16_t qpn) {
 
 void HostIf::set_pcie(const spec::PcieCfg& cfg) {
   pcie_ = cfg;
-  out_.msix_unmasked();
+  out_.msix_unmasked();  // cfg may enable or unmask MSI-X
 }
 
 }  // namespace rnic::model

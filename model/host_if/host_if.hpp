@@ -61,27 +61,28 @@ class HostIf {
     virtual void admin_doorbell(const spec::AdminDoorbell& db) = 0;
     virtual void dev_cfg(const spec::DevCfg& cfg) = 0;
     virtual void place_done(const spec::PlaceDone& done) = 0;
-    virtual void retired(const spec::Retired& r) = 0;
-    virtual void word_done() = 0;  // the oldest word was sent
-    virtual void cpl_timeout_changed() {}
-    virtual void msix_unmasked() = 0;  // wr.pending_interrupt() may return one
+    virtual void retired(const spec::Retired& r) = 0;  // an extent of a read or write is unused
+    virtual void word_done() = 0;                      // the oldest word_wr was sent
+    virtual void cpl_timeout_changed() {}              // the register was written
+    virtual void msix_unmasked() = 0;                  // wr.pending_interrupt() may return one
     // State of other units that registers show.
-    virtual uint64_t device_time() const = 0;
+    virtual uint64_t device_time() const = 0;  // cycles since reset
     virtual bool ready() const = 0;
     virtual bool fatal() const = 0;
-    virtual spec::UnitCount unit_count(uint32_t unit) const = 0;
+    virtual spec::UnitCount unit_count(uint32_t unit) const = 0;  // unit: row of count_items
   };
 
   class Bar {
    public:
     Bar(HostIf& h, const spec::Sizes& sizes) : h_(h), sizes_(sizes) {}
-    void write(const MmioAccess& m);
-    uint64_t read(uint8_t bar, uint32_t offset, uint8_t bytes) const;
-    /// Called every HostTiming::push_tick cycles while waiting(): drops expired halves of pushed
-    /// WQEs; an expired first half counts as a doorbell.
+    void write(const MmioAccess& m);                                   // a register or a doorbell
+    uint64_t read(uint8_t bar, uint32_t offset, uint8_t bytes) const;  // a register; else 0
+    /// Called every HostTiming::push_tick cycles while waiting(). Ends the halves of pushed WQEs
+    /// that have seen an earlier tick: a first half counts as a plain doorbell, a second half is
+    /// dropped.
     void tick();
-    bool waiting() const;
-    /// The same for one half, at a time that the caller chooses (tandem).
+    bool waiting() const;  // a half waits for its other half
+    /// Ends one half as tick() does, at a time that the caller chooses (tandem).
     void give_up(uint16_t page, uint16_t qpn, uint16_t index);
     /// qp_purge: discards the halves of this QP's pushes at destroy_qp.
     void purge(uint16_t qpn);
@@ -92,6 +93,7 @@ class HostIf {
     uint64_t register64(uint32_t offset) const;
     void doorbell(const MmioAccess& m);
     struct Half {  // one half of a pushed WQE of two units
+      // is_aged: the half has seen a tick; the next tick ends it.
       bool is_valid = false, is_second = false, is_aged = false;
       spec::QpDoorbell push;  // page, QP and index identify the WQE
       bool is_of(const spec::QpDoorbell& w) const {
@@ -110,25 +112,28 @@ class HostIf {
   class Rd {
    public:
     Rd(HostIf& h, const spec::Sizes& sizes);
-    /// When each read before has sent its requests: host_if_gather opens one packet at a time.
+    /// Whether ask() may be called: each earlier read of this client has sent all its requests.
+    /// host_if_gather opens one packet at a time.
     bool can_ask(Reader r) const;
     void ask(Reader r, const MemRead& read);
-    void ask(PayloadFetch fetch);
-    /// Whether this client has a request that can be sent: a tag and buffer space are free. next()
-    /// cuts requests at 4 KiB and MRRS.
+    void ask(PayloadFetch fetch);  // of Reader::kPayload
+    /// Whether next() may be called: the client's oldest unsent request has a tag, buffer space
+    /// and the placements of its watermark; or DMA is disabled, so that next() refuses the read.
     bool has_next(Reader r) const;
+    /// The next request, cut at extents, 4 KiB and MRRS. Length 0: the read was refused.
     ReadTlp next(Reader r);
     /// A completion arrives. Returns its valid part: nothing if its tag is not outstanding, the end
     /// of the read with an error if its length is wrong.
     std::optional<ReadPiece> arrived(ReadPiece p);
-    /// Called every half of cpl_timeout while watching(): returns the ends of timed-out reads.
+    /// Called every half of cpl_timeout while watching(). Returns an end with an error for each
+    /// request that has timed out.
     std::vector<ReadPiece> walk();
-    bool watching() const { return watched_ != 0; }
+    bool watching() const { return watched_ != 0; }  // a tag is open or held
     /// Processes the valid part of a completion, in the order of arrival.
     void piece(const ReadPiece& p);
     Reader reader(uint8_t tag) const { return tags_[tag].reader; }
-    bool whole(Reader r) const;
-    PayloadData take(Reader r);
+    bool whole(Reader r) const;  // the client's oldest read is complete or has failed
+    PayloadData take(Reader r);  // returns that read, and frees its space
     uint64_t errors() const { return errors_; }
     uint64_t unexpected() const { return unexpected_; }
     uint64_t malformed() const { return malformed_; }
@@ -140,8 +145,8 @@ class HostIf {
     struct Job {
       Purpose purpose{};
       uint16_t qpn = 0;
-      uint32_t total = 0, issued = 0, open = 0;      // bytes; outstanding requests
-      bool reserved = false, has_watermark = false;  // reserved: it has its buffer space
+      uint32_t total = 0, issued = 0, open = 0;      // bytes, bytes requested; open requests
+      bool reserved = false, has_watermark = false;  // reserved: the read has its buffer space
       uint64_t watermark = 0;
       uint32_t extent = 0, extent_offset = 0;  // where the next request begins
       ExtentList extents;
@@ -154,16 +159,16 @@ class HostIf {
     enum class TagState : uint8_t { kFree, kOpen, kHeld };
     struct Tag {
       Reader reader{};
-      uint32_t serial = 0, offset = 0;
-      uint32_t left = 0;  // bytes that have not arrived
-      uint8_t age = 0;    // walks since the tag was opened, or held
+      uint32_t serial = 0, offset = 0;  // its Job; where its next bytes go in Job::data
+      uint32_t left = 0;                // bytes that have not arrived
+      uint8_t age = 0;                  // walks since the tag was opened, or held
       TagState state = TagState::kFree;
-      bool busy = false;      // piece() has not processed its end
-      bool ends = false;      // it is the last of its packet
-      bool is_given = false;  // it is in given_: not reused before it returns from there
+      bool busy = false;      // piece() has not processed the request's end
+      bool ends = false;      // the last request of its packet
+      bool is_given = false;  // the tag is in given_: not reused before it leaves given_
     };
     void set(uint8_t tag, TagState state);
-    void give_back(size_t reader);
+    void give_back(size_t reader);  // moves tags from given_ to free_tags_
     const Ring<Job>& jobs(Reader r) const { return jobs_[static_cast<size_t>(r)]; }
     Ring<Job>& jobs(Reader r) { return jobs_[static_cast<size_t>(r)]; }
     bool placed(uint64_t watermark) const;
@@ -171,7 +176,8 @@ class HostIf {
 
     HostIf& h_;
     std::array<Ring<Job>, kReaders> jobs_;
-    // serial numbers: of the front job, of the job being issued
+    // Serial numbers, which count the reads of a client: of the job at the front of jobs_, of the
+    // job whose requests are being sent.
     std::array<uint32_t, kReaders> head_{}, issue_{};
     std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag that is free for longest is next
     std::array<Ring<uint8_t>, kReaders> given_;      // in order of use; tags return in this order
@@ -184,6 +190,7 @@ class HostIf {
   class Wr {
    public:
     explicit Wr(HostIf& h) : h_(h) {}
+    // Begins a packet of one client, which must not be busy().
     void put(Place p);
     void put(const spec::CqWr& w);
     void put(const spec::AdminWr& w);
@@ -192,9 +199,12 @@ class HostIf {
     /// The next TLP of this client's packet; nothing if the packet writes nothing (a masked
     /// interrupt, bus master off).
     std::optional<WriteTlp> next(Writer w);
-    /// The TLP was sent: reports place_done and the retirements.
+    /// The result of next() was sent, or was nothing. After the packet's last one: reports
+    /// place_done and the retired extents, or word_done.
     void accepted(Writer w);
-    std::optional<spec::CqWr> pending_interrupt();  // of an unmasked vector, until sent
+    /// The MSI-X message of the lowest pending vector that is not masked. It stays pending until
+    /// next() has read its table row.
+    std::optional<spec::CqWr> pending_interrupt();
 
    private:
     friend class HostIf;
@@ -208,8 +218,8 @@ class HostIf {
       ExtentList extents;
       rnic::Payload data;
     };
-    void read_row(Job& j);
-    bool masked(uint32_t vector) const;
+    void read_row(Job& j);               // of the MSI-X table
+    bool masked(uint32_t vector) const;  // by its row or by the PCIe configuration
     HostIf& h_;
     std::array<Job, kWriters> job_;
   };

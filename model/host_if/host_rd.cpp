@@ -1,5 +1,6 @@
-// Reads: cut into requests, reassembled by tag, delivered in each client's order. No completion is
-// trusted: tag and length are checked on arrival, and a read without a completion times out.
+// Reads of host memory: cut into requests, reassembled by tag, delivered in each client's order. No
+// completion is trusted: arrived() checks tag and length; walk() ends requests whose completions do
+// not come.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,12 +12,15 @@ namespace rnic::model {
 
 namespace {
 constexpr uint32_t kBeat = 64, kPage = 4096;
-constexpr uint8_t kOpenAges = 2, kHeldAges = 3;  // walks that a tag survives: host_if_tags.sv
+// Walks that an open and a held tag survive. The third walk ends an open tag's request, the fourth
+// frees a held tag (host_if_tags.sv, 3 and 4).
+constexpr uint8_t kOpenAges = 2, kHeldAges = 3;
 constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
 }  // namespace
 
 HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
     : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
+  // Each client owns a fixed share of the tags.
   const std::array<uint32_t, kReaders> share = read_shares(sizes.rd_tags);
   uint32_t tag = 0;
   for (size_t r = 0; r < kReaders; ++r) {
@@ -52,7 +56,7 @@ bool HostIf::Rd::can_ask(Reader r) const {
   return issue_[c] - head_[c] == jobs(r).size();
 }
 
-/// A read with a watermark is sent after the placements that it must see.
+/// Whether a read with this watermark may be sent: the placements that it must see are done.
 bool HostIf::Rd::placed(uint64_t watermark) const { return h_.placed_ >= watermark; }
 
 bool HostIf::Rd::has_next(Reader r) const {
@@ -66,7 +70,7 @@ bool HostIf::Rd::has_next(Reader r) const {
   return r != Reader::kPayload || j.reserved || beats(j.total) <= space_;
 }
 
-/// Bus master is disabled: ends the read with an error.
+/// DMA is disabled (bus master or dev_ctrl.enable): ends the read with an error.
 void HostIf::Rd::refuse(Job& j) {
   j.status = spec::RdStatus::kUnsupported;
   j.issued = j.total;
@@ -125,6 +129,7 @@ std::optional<ReadPiece> HostIf::Rd::arrived(ReadPiece p) {
   }
   Tag& t = tags_[p.tag];
   const uint32_t size = p.data.size();
+  // Too many bytes, or the last byte without is_last, or is_last without the last byte.
   const bool wrong = size > t.left || (size == t.left) != p.is_last;
   if (p.status == spec::RdStatus::kOk && wrong) {
     ++malformed_;
@@ -162,7 +167,7 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   Job& j = jobs_[c][t.serial - head_[c]];
   if (p.status != spec::RdStatus::kOk) {
     ++errors_;
-    if (t.offset < j.bad_at) {
+    if (t.offset < j.bad_at) {  // the read reports the error of its first bytes
       j.status = p.status;
       j.bad_at = t.offset;
     }
@@ -184,8 +189,8 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   }
 }
 
-// Tags return in the order of use, the last tag of a packet when the packet is taken
-// (host_if_gather: tail_q, verdict_ready). A held tag returns when it is free.
+// Tags leave given_ in the order of use, the last tag of a packet when take() has returned that
+// packet (host_if_gather: tail_q, verdict_ready). A held tag enters free_tags_ when it is free.
 void HostIf::Rd::give_back(size_t reader) {
   Ring<uint8_t>& given = given_[reader];
   while (!given.empty() && !tags_[given.front()].busy) {

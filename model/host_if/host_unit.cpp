@@ -14,9 +14,9 @@ HostUnit::HostUnit(Units& u)
       admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
       qn1_rd_req("qn1_rd_req", u.sizes.num_qps),
       reg_rd_req("reg_rd_req", u.sizes.fifo_depth),
-      payload_req("payload_req", 2 * u.sizes.fifo_depth),  // and tpt's, of tx_xlate
-      place("place", 2 * u.sizes.fifo_depth),              // and ddp's, between header and verdict
-      cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr after it
+      payload_req("payload_req", 2 * u.sizes.fifo_depth),  // with tpt's FIFO of tx_xlate
+      place("place", 2 * u.sizes.fifo_depth),  // with ddp's FIFO between header and verdict
+      cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // with host_if_msix and host_if_wr behind the FIFO
       admin_wr("admin_wr", 1U << 11),
       word_wr("word_wr", u.sizes.num_qps + u.sizes.ord_slots),
       host_(u.sizes, *this, u.timing.clock.khz()),
@@ -55,7 +55,8 @@ void HostUnit::step_mmio() {
   if (push_at_ == kNever && host_.bar.waiting()) mmio_.wake(push_at_ = (now / tick + 1) * tick);
 }
 
-/// Number of packets of each client accepted since reset.
+/// Packets of each client that host_if has accepted since reset: sent, queued, and the one that is
+/// being sent.
 std::array<uint64_t, kWriters> HostUnit::accepted() const {
   const auto busy = [this](Writer w) { return host_.wr.busy(w) && !own_ ? 1U : 0U; };
   return {left_[0] + place.size() + busy(Writer::kPlace),
@@ -64,6 +65,7 @@ std::array<uint64_t, kWriters> HostUnit::accepted() const {
           left_[3] + word_wr.size() + busy(Writer::kWord)};
 }
 
+/// As host_if_order: a response follows all writes that were accepted before its read.
 void HostUnit::step_rsp() {
   while (responses_.ready()) {
     const MmioRead& r = responses_.front();
@@ -123,8 +125,8 @@ void HostUnit::send_reads() {
   }
 }
 
-/// A completion waits at dma_rd_rsp until the earlier ones are accepted. Its tag is freed only
-/// after that, so the data in transit to a client never exceeds its tags.
+/// A completion waits at dma_rd_rsp until the earlier ones are accepted (enter()). Its tag returns
+/// only after that, in take(), so the data in transit to a client never exceeds its tags.
 void HostUnit::piece(ReadPiece arrival) {
   auto counts = host_.rd.arrived(std::move(arrival));
   if (counts) enter(std::move(*counts));
@@ -206,8 +208,8 @@ void HostUnit::give(Reader r, Cycle whole_at) {
 
 constexpr Cycle kToBeat = 3;  // a whole packet to its first beat: host_if_release
 
-/// Packets wait for ddp: two that are whole (host_if_gather: u_verdicts) keep their tags and their
-/// space; host_if_release has room for 4 beats more.
+/// Whether payload packets must wait for ddp. host_if_release has room for 4 beats, and u_verdicts
+/// of host_if_gather for two whole packets. A packet behind these keeps its tags and its space.
 bool HostUnit::payload_is_full() const {
   constexpr Cycle kPackets = 2, kBeats = 4;
   Cycle packets = 0, beats = 0;

@@ -23,7 +23,7 @@ class HostUnit final : private HostIf::Out {
   Queue<spec::CqWr> cq_wr;
   struct AdminWrite {
     spec::AdminWr wr;
-    uint64_t behind = 0;  // writes of cq that must be sent before
+    uint64_t behind = 0;  // packets of cq since reset that must be sent before this write
   };
   Queue<AdminWrite> admin_wr;
   Queue<spec::WordWr> word_wr;
@@ -53,6 +53,7 @@ class HostUnit final : private HostIf::Out {
   Call<spec::UnitCount()> count_cq_i{u_.ports, "host_if.count_cq_i"};
   Call<spec::UnitCount()> count_llp_if_i{u_.ports, "host_if.count_llp_if_i"};
   Call<spec::UnitCount()> count_atomic_i{u_.ports, "host_if.count_atomic_i"};
+  /// A write of admin follows all completions that cq has written before.
   void write_admin(const spec::AdminWr& wr, Cycle at) {
     admin_wr.push({wr, accepted()[static_cast<size_t>(Writer::kCq)]}, at);
   }
@@ -69,6 +70,7 @@ class HostUnit final : private HostIf::Out {
     mps_ = 128U << cfg.mps;
   }
   void purge(const spec::QpPurge& p) { host_.bar.purge(p.qpn); }
+  /// PCIe accepts requests again (Surroundings::can_dma_read, can_dma_write).
   void wake() {
     wr_.wake(u_.now());
     rd_.wake(u_.now());
@@ -100,7 +102,7 @@ class HostUnit final : private HostIf::Out {
   void step_wr();
   void give(Reader r, Cycle whole_at);
   bool payload_is_full() const;
-  bool put_next(Writer w);
+  bool put_next(Writer w);  // begins this client's next packet; false: it has none
   std::array<uint64_t, kWriters> accepted() const;
   void qp_doorbell(const spec::QpDoorbell& db) override;
   void cq_doorbell(const spec::CqDoorbell& db) override;
@@ -126,21 +128,21 @@ class HostUnit final : private HostIf::Out {
   HostIf host_;
   Queue<MmioRead> responses_;
   Meter rd_meter_, wr_meter_;
-  Cycle wr_free_ = 0, rd_free_ = 0;
-  Cycle push_at_ = kNever;  // cycle of the next tick for halves of pushed WQEs
-  Cycle tags_at_ = kNever;  // cycle of the next walk over the tags
-  Cycle in_free_ = 0;       // dma_rd_rsp: one beat per cycle
-  Ring<ReadPiece> pieces_;
+  Cycle wr_free_ = 0, rd_free_ = 0;  // when the next TLP may be sent
+  Cycle push_at_ = kNever;           // cycle of the next tick for halves of pushed WQEs
+  Cycle tags_at_ = kNever;           // cycle of the next walk over the tags
+  Cycle in_free_ = 0;                // when dma_rd_rsp is free: it accepts one beat per cycle
+  Ring<ReadPiece> pieces_;           // completions that wait for dma_rd_rsp
   struct Packet {
-    Cycle at = 0, beats = 0;
+    Cycle at = 0, beats = 0;  // at: its first beat
   };
-  Ring<Packet> payload_;  // that ddp has not taken
-  uint32_t mps_ = 128;
+  Ring<Packet> payload_;  // packets of payload_o that ddp has not taken
+  uint32_t mps_ = 128;    // bytes
   uint32_t last_writer_ = 0, last_reader_ = 0;
   // writing_: a packet is being sent. interrupts_: a pending vector may be unmasked.
   bool writing_ = false, interrupts_ = false;
-  std::optional<WriteTlp> tlp_;  // of the current write: its beats are on their way
-  bool own_ = false;  // the current write is host_if's own: an interrupt that was pending
+  std::optional<WriteTlp> tlp_;  // of the current write: its beats are being sent
+  bool own_ = false;  // the current write is host_if's own: the message of a pending interrupt
   std::array<uint64_t, kWriters> left_{};  // packets sent, by client
   StageOf<HostUnit> mmio_{*this, &HostUnit::step_mmio};
   StageOf<HostUnit> rsp_{*this, &HostUnit::step_rsp};

@@ -1,5 +1,5 @@
-// Writes: one posted queue. Packets are cut at extents, 4 KiB and MPS. An MSI-X message is a write
-// whose table row is read when it is sent.
+// Writes of four clients into one posted queue. Packets are cut at extents, 4 KiB and MPS. An MSI-X
+// message is a write of 4 bytes: next() reads its row of the MSI-X table when it is sent.
 #include <algorithm>
 
 #include "base/bytes.hpp"

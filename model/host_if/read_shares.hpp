@@ -9,8 +9,9 @@ namespace rnic::model {
 enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload, kQn1, kReg };
 inline constexpr size_t kReaders = 6;
 
-/// Tags of each Reader. Every client owns at least one, so that none can starve another; qn1's
-/// share is taken first, and payload gets the rest.
+/// Tags of each Reader. Every client owns at least one, so that none can starve another. qn1 gets a
+/// tag for each of the 64 requests that atomic holds, if there are 128 tags or more. payload gets
+/// what the other clients leave.
 constexpr std::array<uint32_t, kReaders> read_shares(uint32_t rd_tags) {
   const uint32_t qn1 = rd_tags >= 128 ? 64 : 1, rest = rd_tags - qn1;
   const bool many = rest >= 64;
