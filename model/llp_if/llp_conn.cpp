@@ -65,7 +65,8 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
     return AdminStatus::kNotFound;
   const auto number = static_cast<uint16_t>(connection);
   Conn& c = conns_[number];
-  // Bytes without credit are refused, so that they do not block those of other connections.
+  // Streaming bytes without credit are refused (no_credit). They would block the streaming bytes of
+  // other connections, which share one path.
   const uint16_t bytes = bytes_of(cmd);
   const auto if_credit =
       bytes != 0 && (no_credit || !has_room(c, bytes)) ? AdminStatus::kNoCredit : AdminStatus::kOk;
@@ -102,7 +103,7 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
   }
 }
 
-/// Sends the local FIN, at most once. No record follows it.
+/// Sends our FIN, at most once. No record follows the FIN.
 void LlpIf::half_close(uint16_t connection) {
   Conn& c = conns_[connection];
   if (!c.talks()) return;
@@ -130,6 +131,7 @@ void LlpIf::ended(uint16_t connection, ConnState state) {
   out_.give_ended(connection);
 }
 
+/// Streaming bytes have waited too long for credit: aborts their connection.
 void LlpIf::abandon(const RawBytes& raw) {
   Conn& c = conns_[raw.connection];
   c.waiting = 0;

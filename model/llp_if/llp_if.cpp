@@ -14,8 +14,8 @@ using spec::LlpOp;
 using spec::LlpQpEvt;
 using spec::QpOp;
 
-// Overhead: 2 bytes of length, 4 of CRC, what the segment exceeds a multiple of 4, and 4 for each
-// marker.
+// Overhead of an FPDU: 2 bytes of length, 4 of CRC, the mss modulo 4, and 4 for each marker (one
+// for each 512 bytes begun). The least MULPDU, 128, is that of C-27 as well.
 uint16_t mulpdu_of(uint16_t mss, bool markers) {
   constexpr uint32_t kLeast = 128, kMost = spec::kMaxUlpdu;
   uint32_t overhead = 6U + mss % 4U;
@@ -32,7 +32,7 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
     case QpOp::kStart:
       return start(ctl);
     case QpOp::kSync:
-      break;  // keeps no items
+      break;  // nothing to wait for: llp_if holds no items for a sync
     case QpOp::kHalfClose:
       if (!q.bound) break;
       q.fin = true;
@@ -62,7 +62,7 @@ void LlpIf::start(const spec::QpCtlLlp& ctl) {
   q = {};
   q.life = life;
   q.bound = true;
-  q.hold = ctl.params.hold_tx != 0;
+  q.hold = ctl.params.hold_tx != 0;  // until receive() gets the peer's first FPDU
   q.params = ctl.params;
   resize(ctl.qpn);
   if (c.open()) {
@@ -200,7 +200,7 @@ std::optional<LlpRecord> LlpIf::send(TxFpdu& f) {
   if (!q.bound) return std::nullopt;
   Conn& c = conns_[q.params.connection];
   c.used -= (f.hdr.is_term != 0 ? uint32_t{spec::kTermCredit} : c.aside) -
-            f.hdr.length;  // return the unused part
+            f.hdr.length;  // the grant reserved more than the FPDU needs: return the difference
   --c.under_way;
   if (q.parked || q.term_parked) unpark(f.hdr.qpn);
   if (q.fin) return std::nullopt;
@@ -211,7 +211,8 @@ void LlpIf::sent(const spec::TxFpduHdr& h) {
   if (h.done != 0) out_.wr_done({.qpn = h.qpn, .slot = h.slot});
   if (h.is_term == 0) return;
   const Qp& q = qps_[h.qpn];
-  half_close(q.params.connection);  // also if the QP has stopped since
+  // Nothing follows a Terminate: send our FIN, also if the QP has stopped meanwhile.
+  half_close(q.params.connection);
   if (q.bound) out_.llp_event({.qpn = h.qpn, .kind = LlpQpEvt::kTermDone});
 }
 

@@ -17,10 +17,10 @@
 
 namespace rnic::model {
 
-/// llp_rx, llp_tx: one FPDU, or a run of streaming bytes.
+/// llp_rx, llp_tx: one FPDU, or a run of streaming bytes (is_stream).
 struct LlpRecord {
   uint16_t connection = 0;
-  bool is_stream = false, error = false;
+  bool is_stream = false, error = false;  // error: damaged, counts as a bad CRC
   rnic::Payload data;
 };
 
@@ -44,40 +44,44 @@ class LlpIf {
   LlpIf(const spec::Sizes& sizes, Out& out);
 
   // Control.
-  /// no_credit: refuses streaming bytes in any case. The tandem sets it if the RTL had not received
-  /// the credit yet.
+  /// Executes a command of admin. no_credit: refuses streaming bytes even if credit for them is
+  /// available. The tandem sets it if the RTL had not received the credit yet.
   void command(const spec::ConnCmd& cmd, bool no_credit = false);
-  /// Streaming bytes that admin sends after this command has returned ok. Credit for them is
-  /// available.
+  /// Number of streaming bytes that admin sends after this command has returned ok. Then credit for
+  /// them is available.
   static uint16_t bytes_of(const spec::ConnCmd& cmd);
-  void control(const spec::QpCtlLlp& ctl);
-  void event(const spec::LlpCtlEvt& evt);
-  void credit(const spec::LlpCredit& credit);
-  void term_timeout(uint16_t qpn, uint32_t life);
+  void control(const spec::QpCtlLlp& ctl);         // an order of qp
+  void event(const spec::LlpCtlEvt& evt);          // of the transport
+  void credit(const spec::LlpCredit& credit);      // a new limit
+  void term_timeout(uint16_t qpn, uint32_t life);  // requested by Out::term_timer()
 
   // Receive.
-  std::optional<RxFpdu> receive(LlpRecord& record);  // a streaming record stays in `record`
-  bool known_stream(const LlpRecord& record) const;
-  bool answers_give(const LlpRecord& record);  // conn_give waits for it; else it is dropped
+  /// Returns the FPDU of a record. Nothing if the connection has no QP, or if the record is
+  /// streaming bytes: these stay in `record`.
+  std::optional<RxFpdu> receive(LlpRecord& record);
+  bool known_stream(const LlpRecord& record) const;  // streaming bytes of a connection without a QP
+  bool answers_give(const LlpRecord& record);  // a conn_give waits for it; false: drop the record
 
   // Transmit.
-  /// Grants credit for a worst-case FPDU; empty if the want must wait or its QP has stopped.
+  /// Reserves credit for a worst-case FPDU. Empty if the QP has stopped, or if the want must wait:
+  /// then Out::grantable() follows.
   std::optional<spec::TxGrant> grant(const spec::TxWant& want);
-  /// Whether a segment would be granted now.
+  /// Whether grant() would grant a segment (not a Terminate) now.
   bool may_grant(uint16_t qpn) const {
     const Qp& q = qps_[qpn];
     return q.bound && !q.given_up && can_grant(conns_[q.params.connection], q);
   }
-  /// Returns the record of an FPDU; empty if its QP has stopped, or if the local FIN was sent
-  /// before it. The latter can happen if a peer responds to a request before the request was sent.
-  /// Such a Terminate counts as sent.
+  /// Returns the record of an FPDU. Empty if its QP has stopped, or if a half_close of qp has sent
+  /// our FIN before it. (That can happen if a peer responds to a request before the request was
+  /// sent.) A Terminate behind our FIN counts as sent: call sent() for it.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
   void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx
   bool is_behind_fin(uint16_t qpn) const { return qps_[qpn].bound && qps_[qpn].fin; }
+  // Streaming bytes of admin. kWait: for credit. kDrop: the connection does not take them any more.
   enum class Raw : uint8_t { kSend, kWait, kDrop };
   Raw may_send_raw(const RawBytes& raw) const;
-  LlpRecord send_raw(RawBytes raw);
-  void abandon(const RawBytes& raw);  // credit will not arrive
+  LlpRecord send_raw(RawBytes raw);   // after kSend
+  void abandon(const RawBytes& raw);  // credit has not come in time: aborts the connection
 
   /// Credit bytes that are spent or reserved, modulo 2^32.
   uint32_t used(uint16_t connection) const { return conns_[connection].used; }
@@ -89,11 +93,12 @@ class LlpIf {
   struct Conn {
     spec::ConnState state{};
     bool passive = false, has_qp = false, fin = false;  // fin: our FIN was requested
+    // waiting: streaming bytes of the peer that conn_give may request.
     uint16_t qpn = 0, waiting = 0, mss = 0, peer_port = 0, local_port = 0;
     uint32_t peer_address = 0;
     uint32_t limit = 0, used = 0;  // credit, in bytes of records since the beginning, modulo 2^32
     uint32_t aside = 0;            // bytes reserved for each grant
-    uint32_t under_way = 0;        // grants whose FPDU was not sent yet
+    uint32_t under_way = 0;        // outstanding grants: their FPDU was not sent yet
     bool open() const { return state >= spec::ConnState::kConnecting && !ended(); }
     bool ended() const {
       return state == spec::ConnState::kClosed || state == spec::ConnState::kReset ||
@@ -108,12 +113,12 @@ class LlpIf {
     // bound: has a connection. hold: hold_tx, and no FPDU of the peer has come. parked and
     // term_parked: a want of a segment, of a Terminate, waits.
     bool bound = false, hold = false, parked = false, term_parked = false;
-    bool given_up = false;  // its Terminate timed out: no further want is granted
+    bool given_up = false;  // the Terminate timed out: no further want of the QP is granted
     bool fin = false;       // half_close: later FPDUs are dropped
     spec::QpParams params;
     uint16_t mulpdu = 0;
     uint32_t worst = 0;  // bytes of the largest FPDU with this mulpdu
-    uint32_t life = 0;
+    uint32_t life = 0;   // counts starts: a timer of an earlier life has no effect
   };
   std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp,
                                            bool no_credit);
@@ -127,8 +132,8 @@ class LlpIf {
   void stop(const spec::QpCtlLlp& ctl);
   Conn& begin(uint16_t connection);
   void half_close(uint16_t connection);
-  void resize(uint16_t qpn);
-  void unpark(uint16_t qpn);
+  void resize(uint16_t qpn);  // computes mulpdu and worst from the connection's mss
+  void unpark(uint16_t qpn);  // reports waiting wants that can be granted now
   bool can_grant(const Conn& c, const Qp& q) const;
   bool has_room(const Conn& c, uint32_t bytes) const {
     return static_cast<int32_t>(c.limit - (c.used + bytes)) >= 0;

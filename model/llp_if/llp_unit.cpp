@@ -38,7 +38,7 @@ void LlpUnit::step_rx() {
     if (const auto* e = std::get_if<spec::LlpCtlEvt>(&in_.front())) {
       llp_.event(*e);
       in_.pop();
-      raw_tx_possible();  // bytes may be sent now, or must be dropped
+      raw_tx_possible();  // the event may let waiting streaming bytes be sent, or be dropped
       continue;
     }
     if (rx_fpdu_o.full()) {
@@ -87,15 +87,15 @@ void LlpUnit::step_tx() {
       u_.world.llp_tx(std::move(r));
     }
     if (raw_tx.empty() && !(commands.empty() && control.empty()))
-      ctl_.wake(now + 1);  // commands that wait for earlier bytes
+      ctl_.wake(now + 1);  // commands and orders that wait for earlier streaming bytes
     if (now < tx_free_) return tx_.wake(tx_free_);
   }
   if (!tx_fpdu.ready()) return;
-  // An item becomes visible, and is sent, with its last beat.
+  // An FPDU becomes visible in tx_fpdu, and is sent, with its last beat.
   const Cycle busy = u_.timing.path.occupancy(tx_fpdu.front().hdr.length);
   if (now < tx_free_ + busy - 1) return tx_.wake(tx_free_ + busy - 1);
   if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() resumes
-  if (wr_done_o.full()) {                                     // u_dones, u_ops
+  if (wr_done_o.full()) {  // room of llp_if_tx's u_dones and qp_retire's u_ops
     tx_meter_.blocked(now);
     return wr_done_o.wake_on_credit(tx_);
   }

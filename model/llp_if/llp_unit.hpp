@@ -32,18 +32,18 @@ class LlpUnit final : private LlpIf::Out {
   Output<spec::LlpEvent> llp_event_o{u_.ports, "llp_if.llp_event_o"};
   Output<spec::ConnAsync> conn_async_o{u_.ports, "llp_if.conn_async_o"};
 
-  /// Nothing if credit is missing: tx_grant_o follows when it has come.
+  /// See LlpIf::grant(). If credit is missing, tx_grant_o repeats the want when it has come.
   std::optional<spec::TxGrant> grant(const spec::TxWant& want) { return llp_.grant(want); }
   bool can_receive() const { return records_ < u_.sizes.fifo_depth; }
-  void receive(LlpRecord r);
+  void receive(LlpRecord r);  // after can_receive()
   void event(const spec::LlpCtlEvt& e) { in_.push(e, u_.now() + u_.timing.llp.control); }
   void credit(const spec::LlpCredit& c) { llp_.credit(c); }
-  void wake() { tx_.wake(u_.now()); }
+  void wake() { tx_.wake(u_.now()); }  // the transport accepts records again (can_llp_tx)
   spec::UnitCount count() const;
   std::string waiting_for() const;
 
  private:
-  struct Timer {
+  struct Timer {  // of a Terminate that waits for credit (TermTimeout)
     Cycle at = 0;
     uint16_t qpn = 0;
     uint32_t life = 0;
@@ -69,12 +69,12 @@ class LlpUnit final : private LlpIf::Out {
   Queue<In> in_;
   Queue<spec::LlpCtlReq> ctl_out_;
   Ring<Timer> timers_;
-  uint32_t records_ = 0;                  // in in_
+  uint32_t records_ = 0;                  // records in in_; its other items are events
   std::optional<uint32_t> before_order_;  // FPDUs in flight that must be sent before the order at
                                           // the front
   Meter tx_meter_, rx_meter_;
-  // *_free_: when that path may begin its next item. raw_until_: streaming bytes that then still
-  // wait for credit are given up.
+  // *_free_: when that path may begin its next item. done_at_: cycle of the wr_done of the current
+  // FPDU. raw_until_: when streaming bytes that still wait for credit are abandoned.
   Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0, raw_until_ = kNever;
   StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};
   StageOf<LlpUnit> rx_{*this, &LlpUnit::step_rx};
