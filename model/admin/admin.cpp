@@ -78,8 +78,8 @@ Task Admin::run() {
     spec::CmdRsp rsp{.status = check(cmd), .result = {}};
     bool ok = rsp.status == Status::kOk;
 
-    // create_mr: the slot must be free before the page list is written. A query_mr with arguments
-    // queries a slot, not an STag.
+    // create_mr: the slot must be free before the page list is written. tpt takes a query_mr with
+    // the arguments of a create_mr as a query of a slot, not of an STag.
     if (ok && op == AdminOpcode::kCreateMr) {
       waits_for_ = "tpt";
       out_.command(Unit::kTpt,
@@ -92,9 +92,10 @@ Task Admin::run() {
              .result = {}};
     }
 
-    // Ranges, then the page list: read in chunks and checked whole before any part is written. A
-    // list of one chunk is read once. A longer list is read twice: to check it, then to check and
-    // write it; after kListPart entries the command is answered in_progress (decision 6).
+    // create_mr claims its page-list entries (admin_ranges), then reads its page list in chunks.
+    // The whole list is checked before any part is written. A list of one chunk is read once. A
+    // longer list is read twice: to check it, then to check again and write it. After kListPart
+    // entries admin answers in_progress and keeps its position in kept_ (decision 6).
     bool claimed = false;  // this command has taken ranges, and releases them if it fails
     const auto mr = spec::AdminMrArgs::unpack(cmd.args);
     const bool has_list = op == AdminOpcode::kCreateMr && mr.fast == 0 && mr.window == 0;
@@ -115,7 +116,8 @@ Task Admin::run() {
       } else {
         const Ranges::Range pages{mr.pbl_base, mr.pages};
         claimed = claim(ranges_.claim_pages(cmd.object, pages), rsp);
-        // The entries may be those of the kept list, whose owner may be gone.
+        // The kept list may have claimed the same entries, and its owner may be gone: drop that
+        // list and try again.
         if (!claimed && kept_) {
           forget();
           claimed = claim(ranges_.claim_pages(cmd.object, pages), rsp);
@@ -127,7 +129,7 @@ Task Admin::run() {
         if (entries_read == spec::kListPart) {
           kept_ = {.list = list, .at = at, .writes = writes, .turned_away = 0};
           rsp.status = Status::kInProgress;
-          ok = claimed = false;  // the list that waits has them
+          ok = claimed = false;  // the ranges now belong to kept_: do not release them below
           break;
         }
         const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(kListChunk, bytes - at));
@@ -155,7 +157,8 @@ Task Admin::run() {
       }
     }
 
-    // modify_qp to rts: first the QP must be idle, then the connection must be usable.
+    // modify_qp to rts: the QP must be idle, its IRD and ORD slots must be free, and llp_if must
+    // find the connection usable. Only then streaming bytes are sent and the command goes to qp.
     const auto modify = spec::AdminModifyArgs::unpack(cmd.args);
     const bool starts = op == AdminOpcode::kModifyQp &&
                         modify.to_state == static_cast<uint8_t>(spec::QpState::kRts);
@@ -181,7 +184,7 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
-    // conn_send: admin checks the connection before it reads the bytes.
+    // conn_send: llp_if checks the connection and its credit before admin reads the bytes.
     const bool sends = op == AdminOpcode::kConnSend;
     if (ok && sends) {
       waits_for_ = "llp_if";
@@ -212,7 +215,7 @@ Task Admin::run() {
       }
     }
 
-    // here: admin executes the command itself.
+    // here: admin executes the command itself. A conn_send is done.
     const bool here =
         op == AdminOpcode::kNop || op == AdminOpcode::kCreatePd || op == AdminOpcode::kDestroyPd;
     if (ok && !here && !sends) {
@@ -222,8 +225,8 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
-    // Query `cq`: its response proves that the QP's completions are written, because cq handles the
-    // query after them. The result is ignored.
+    // After destroy_qp or modify_qp to error, query `cq`. Its response proves that the QP's
+    // completions are written, because cq handles the query after them. The result is ignored.
     const bool ends = op == AdminOpcode::kDestroyQp ||
                       (op == AdminOpcode::kModifyQp &&
                        modify.to_state == static_cast<uint8_t>(spec::QpState::kError));
@@ -233,8 +236,9 @@ Task Admin::run() {
       (void)co_await answer_;
     }
 
-    // A CQ that has overrun accepts no completions. Query the CQs after the QP is created, so that
-    // a later overrun finds the QP.
+    // create_qp fails if one of its CQs has overrun, since such a CQ accepts no completions. admin
+    // queries the CQs after qp has created the QP, so that a later overrun finds the QP. If one has
+    // overrun, admin destroys the QP again.
     const auto qp = spec::AdminQpArgs::unpack(cmd.args);
     const std::array<uint16_t, 2> cqs = {qp.send_cq, qp.recv_cq};
     for (size_t i = 0; ok && op == AdminOpcode::kCreateQp && i < cqs.size(); ++i) {
@@ -279,9 +283,10 @@ Task Admin::run() {
   }
 }
 
-/// What a create_mr does first. At most one long page list is kept, and its slot has the ranges. A
-/// create_mr that repeats its command continues it. Other long lists are turned away until the kept
-/// one is given up, after kListPatience of them.
+/// What a create_mr does first. At most one long page list is kept (kept_), with its ranges.
+/// A create_mr that repeats the kept command continues the list. Other long lists are answered
+/// in_progress. After kListPatience such answers, or for a create_mr of the same slot, the kept
+/// list is given up.
 Admin::Plan Admin::plan(const List& list, bool has_list) {
   if (!kept_) return Plan::kClaim;
   if (has_list && kept_->list == list) return Plan::kContinue;
@@ -296,7 +301,7 @@ Admin::Plan Admin::plan(const List& list, bool has_list) {
   return Plan::kTurnAway;
 }
 
-/// Gives back the ranges of the kept list.
+/// Gives up the kept list: releases its ranges.
 void Admin::forget() {
   out_.walked(ranges_.release_pages(kept_->list.slot));
   kept_.reset();
@@ -325,7 +330,7 @@ void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
   ++answered_;
 }
 
-/// Changes the tables after the unit's ok.
+/// Changes admin's tables after the unit has answered ok.
 void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
   const uint32_t o = cmd.object;
   switch (static_cast<AdminOpcode>(cmd.opcode)) {

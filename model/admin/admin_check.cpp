@@ -1,5 +1,5 @@
 // Checks of a command before it goes to its unit, in this order: opcode, object's number,
-// existence, references, arguments.
+// existence, references to other objects (PD, CQ, EQ, SRQ), arguments.
 #include <algorithm>
 
 #include "admin/admin.hpp"
@@ -10,8 +10,8 @@ using spec::AdminOpcode;
 
 namespace {
 
-constexpr uint32_t kMostStreaming = 532;  // bytes of an MPA frame with the most private data
-constexpr uint32_t kMostSent = 1024;      // bytes per conn_send
+constexpr uint32_t kMostStreaming = 532;  // bytes of an MPA Reply: 20, and 512 of private data
+constexpr uint32_t kMostSent = 1024;      // bytes per conn_send (admin_judge: SendMax)
 
 template <class Bytes>
 bool zero(const Bytes& bytes) {
@@ -20,7 +20,7 @@ bool zero(const Bytes& bytes) {
 
 constexpr bool aligned(uint64_t address, uint64_t to) { return address % to == 0; }
 
-/// A ring of 2^log WQE units at base.
+/// base and log describe a work queue of 2^log units of 64 bytes.
 constexpr bool is_queue(uint64_t base, uint8_t log) {
   return aligned(base, 64) && log >= spec::kMinLogRing && log <= spec::kMaxLogRing;
 }
@@ -127,6 +127,7 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
   return zero(cmd.args) ? Status::kOk : Status::kBadArgument;
 }
 
+/// Arguments of create_eq (is_eq) or create_cq.
 Admin::Status Admin::check_ring(const spec::AdminRingArgs& a, bool is_eq) const {
   if (!is_eq && (a.eqn >= eqs_.size() || !eqs_[a.eqn].exists)) return Status::kNotFound;
   const uint64_t entry = is_eq ? spec::Eqe::kBytes : spec::Cqe::kBytes;
@@ -161,6 +162,7 @@ Admin::Status Admin::check_modify(const spec::AdminModifyArgs& a) const {
   const auto to = static_cast<spec::QpState>(a.to_state);
   if (a.reserved0 != 0 || a.reserved1 != 0 || a.reserved2 != 0 || !zero(a.reserved3))
     return Status::kBadArgument;
+  // The other fields have a meaning only for rts.
   if (to == spec::QpState::kClosing || to == spec::QpState::kError) return Status::kOk;
   const bool good =
       to == spec::QpState::kRts && a.connection < sizes_.num_conns && a.ird <= sizes_.max_ird &&
@@ -175,14 +177,14 @@ Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
     const auto rest = spec::AdminMrArgs{.pd = a.pd, .key = a.key, .window = a.window};
     return a == rest && a.window != 3 ? Status::kOk : Status::kBadArgument;
   }
-  if (a.fast != 0) {  // room for 2^log_page pages, and nothing else yet
+  if (a.fast != 0) {  // an STag for fast registrations: 2^log_page page-list entries, no memory
     const bool good = a.log_page < 32 && a.pages == uint32_t{1} << a.log_page &&
                       uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.rights == 0 &&
                       a.qpn == 0 && a.base_to == 0 && a.length == 0 && a.first_offset == 0 &&
                       a.page_list == 0 && a.bound == 0 && a.reserved1 == 0 && a.reserved2 == 0;
     return good ? Status::kOk : Status::kBadArgument;
   }
-  // No peer may invalidate a region to which windows are bound.
+  // No peer may invalidate a region to which windows are bound (decision 15).
   constexpr uint16_t kNotBoth = spec::kAccessMwBind | spec::kAccessRemoteInvalidate;
   const bool rights =
       (a.rights & ~uint32_t{spec::kAccessMask}) == 0 && (a.rights & kNotBoth) != kNotBoth &&

@@ -30,7 +30,8 @@ void AdminUnit::step() {
   }
 }
 
-/// Includes the cycles that clear the tables after reset.
+/// busy includes the cycles in which the tables are cleared after reset: as many as the largest
+/// table has rows. The bits of admin_ranges are in words of 64.
 spec::UnitCount AdminUnit::count() const {
   const auto& s = u_.sizes;
   spec::UnitCount c = meter_.count();

@@ -1,4 +1,4 @@
-// admin in the timed model: one stage that passes responses and data to it.
+// admin in the timed model: one stage that passes doorbells, data and responses to class Admin.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,8 @@ class AdminUnit final : private Admin::Out {
   void pbl_wr(const spec::PblWr& wr) override;
   void raw_tx(RawBytes bytes) override;
   void walked(const Ranges::Walk& walk) override;
-  /// The time of the next output: `step` after the input, and after what admin_ranges has done.
+  /// The time of the next output: AdminTiming::step after the input and after the operations of
+  /// admin_ranges.
   Cycle next() {
     free_at_ = std::max(free_at_, u_.now()) + std::exchange(ranged_, 0);
     return free_at_ + u_.timing.admin.step;
@@ -54,7 +55,7 @@ class AdminUnit final : private Admin::Out {
   Meter meter_;
   std::optional<Cycle> since_;  // start of the current command
   Cycle ranged_ = 0;            // cycles of admin_ranges since the last output
-  Cycle free_at_ = 0;           // when admin_ranges has done what came before the last output
+  Cycle free_at_ = 0;           // when the operations of admin_ranges before the last output end
   StageOf<AdminUnit> stage_{*this, &AdminUnit::step};
 };
 

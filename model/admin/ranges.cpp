@@ -1,4 +1,4 @@
-// Claims and releases ranges, and counts what the RTL does for it: see ranges.hpp.
+// Claims and releases ranges, and counts the steps of the RTL for that: see ranges.hpp.
 #include "admin/ranges.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ uint32_t words_of(const Ranges::Range& r) {
   return r.count == 0 ? 0 : (r.base + r.count - 1) / kWord - r.base / kWord + 1;
 }
 
-/// Counts one pass over both ranges: to inspect them, or to write them.
+/// Counts one pass of the RTL over both ranges of an object: to inspect them, or to write them.
 void add_pass(Ranges::Walk& walk, const Ranges::Range& first, const Ranges::Range& second) {
   walk.turns += 2;
   walk.ranges += (first.count != 0) + (second.count != 0);
@@ -30,6 +30,8 @@ Ranges::Ranges(const spec::Sizes& sizes)
       of_stag_(sizes.num_stags),
       of_qp_(sizes.num_qps) {}
 
+// The RTL makes two passes for a claim, one for a release or a refused claim. An operation always
+// has two parts; for page-list entries the second part is empty.
 Ranges::Walk Ranges::claim(std::array<Part, 2> parts) {
   Walk walk;
   add_pass(walk, parts[0].range, parts[1].range);

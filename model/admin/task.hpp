@@ -41,7 +41,8 @@ class Task {
   std::coroutine_handle<promise_type> h_;
 };
 
-/// The response that a coroutine waits for. At most one coroutine waits; an early response is kept.
+/// The response that a coroutine waits for: `co_await answer`. give() resumes the coroutine. At
+/// most one coroutine waits; a response that comes before the co_await is kept.
 template <class T>
 class Answer {
  public:
@@ -57,7 +58,7 @@ class Answer {
     value_ = std::move(value);
     if (const auto h = std::exchange(waiting_, nullptr)) h.resume();
   }
-  bool awaited() const { return waiting_ != nullptr; }
+  bool awaited() const { return waiting_ != nullptr; }  // a coroutine waits now
 
  private:
   std::optional<T> value_;
