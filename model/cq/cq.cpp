@@ -66,7 +66,7 @@ void Cq::command(const spec::CqCmd& cmd) {
   }
   out_.cq_cmd_rsp(rsp);
   if (is_eq || cmd.opcode == AdminOpcode::kModifyCq)
-    out_.event_ready();  // for events that waited for this EQ
+    out_.event_ready();  // pending events may have waited for this EQ, or for the CQ's new EQ
 }
 
 bool Cq::doorbell(const spec::CqDoorbell& db) {
@@ -74,13 +74,13 @@ bool Cq::doorbell(const spec::CqDoorbell& db) {
   CqState& c = cqs_[db.cqn];
   if (!c.exists || c.page != db.page) return false;
   const uint16_t consumed = static_cast<uint16_t>(db.index - c.consumer);
-  if (consumed > c.held()) return false;
+  if (consumed > c.held()) return false;  // the index is beyond the producer's
   if (c.has_solicited && static_cast<uint16_t>(c.after_solicited - c.consumer) <= consumed)
     c.has_solicited = false;
   c.consumer = db.index;
   if (db.arm == 0) return true;
   c.solicited_only =
-      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // an arm for any stays
+      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // keep an arm for any CQE
   c.armed = true;
   if (counts(c)) fire(db.cqn);  // completions have arrived that the driver's index does not cover
   return true;
@@ -94,7 +94,7 @@ void Cq::doorbell(const spec::EqDoorbell& db) {
   out_.event_ready();
 }
 
-/// The CQ's arm has met its completion: it is used up, and an event is pending.
+/// A completion has met the CQ's arm: disarms the CQ, and pends its event.
 void Cq::fire(uint16_t cqn) {
   cqs_[cqn].armed = false;
   pend({EqeType::kCompletion, cqn});
@@ -145,7 +145,8 @@ bool Cq::may_write(const Event& e) const {
   return q.exists && !q.full();
 }
 
-/// The event to be written next: kinds in this order, and in a kind the lowest number first.
+/// The event to be written next: the first kind of this list with an event whose EQ has room, and
+/// its lowest number.
 std::optional<Cq::Event> Cq::choice() const {
   for (const EqeType kind :
        {EqeType::kCqError, EqeType::kQp, EqeType::kConnection, EqeType::kCompletion}) {

@@ -31,18 +31,18 @@ class Cq {
     virtual void cq_cmd_rsp(const spec::CqCmdRsp& rsp) = 0;
     virtual void cq_fault(const spec::CqFault& fault) = 0;
     virtual void event_ready() = 0;       // choice() may return an event
-    virtual void pended(const Event&) {}  // an event occurred, whether already pending or not
+    virtual void pended(const Event&) {}  // an event has occurred; it may have been pending before
   };
   Cq(const spec::Sizes& sizes, Out& out);
 
   void command(const spec::CqCmd& cmd);
-  bool doorbell(const spec::CqDoorbell& db);  // false: rejected; the caller counts it
+  bool doorbell(const spec::CqDoorbell& db);  // false: invalid, no change; the caller counts it
   void doorbell(const spec::EqDoorbell& db);
 
-  /// Returns the write of a completion; nothing if its CQ is in error.
+  /// Returns the write of a CQE; nothing if its CQ has overrun, overruns now, or does not exist.
   std::optional<spec::CqWr> complete(const spec::CqeReq& req, uint64_t timestamp);
 
-  // Events that are no completions. pend() sets the bit of an event.
+  // Events of QPs and connections. pend() sets the pending bit of any event.
   void qp_async(const spec::QpAsync& a) { pend({spec::EqeType::kQp, a.qpn}); }
   void conn_async(const spec::ConnAsync& a) { pend({spec::EqeType::kConnection, a.connection}); }
   void pend(const Event& e) {
@@ -50,10 +50,10 @@ class Cq {
     out_.pended(e);
     out_.event_ready();
   }
-  std::optional<Event> choice() const;
-  bool may_write(const Event& e) const;
-  spec::CqWr write_event(const Event& e);
-  spec::CqWr interrupt(const Event& e) const;
+  std::optional<Event> choice() const;         // the pending event to be written next
+  bool may_write(const Event& e) const;        // it is pending, and its EQ has room
+  spec::CqWr write_event(const Event& e);      // its EQE; clears its pending bit
+  spec::CqWr interrupt(const Event& e) const;  // the MSI-X message of its EQ's vector
 
  private:
   struct Queue {
@@ -71,8 +71,8 @@ class Cq {
     uint16_t page = 0;
     uint8_t eqn = 0;
     bool overrun = false, armed = false, solicited_only = false;
-    bool has_solicited = false;    // a solicited completion or an error is after the consumer index
-    uint16_t after_solicited = 0;  // the producer index after the last of them
+    bool has_solicited = false;    // a CQE with SE or an error is after the consumer index
+    uint16_t after_solicited = 0;  // the producer index after the last such CQE
   };
   struct EqState : Queue {
     uint8_t vector = 0;
@@ -86,7 +86,7 @@ class Cq {
   bool counts(const CqState& c) const {
     return c.solicited_only ? c.has_solicited : c.producer != c.consumer;
   }
-  void fire(uint16_t cqn);
+  void fire(uint16_t cqn);  // disarms the CQ and pends its event
 
   Out& out_;
   std::vector<CqState> cqs_;

@@ -1,4 +1,5 @@
-// The times of cq. A pending event is written first, then its message, then completions.
+// The times of cq. Precedence at cq_wr: the MSI-X message of the event just written, then a pending
+// event, then a completion.
 #include "cq/cq_unit.hpp"
 
 #include <utility>
@@ -33,7 +34,7 @@ void CqUnit::step_write() {
   } else if (const auto e = event_ && event_at_ <= now ? cq_.choice() : std::nullopt) {
     out.push(cq_.write_event(*e), now + t.announce + u_.timing.host.wr_small);
     interrupt_ = e;
-    event_at_ = now + t.announce + 2;  // entry and message, then the next event
+    event_at_ = now + t.announce + 2;  // EQE and message take 2 cycles, then the next event
   } else if (cqe_req.ready()) {
     if (event_at_ <= now) event_ = false;  // choice() has returned none
     ++taken_;

@@ -47,16 +47,18 @@ class CqUnit final : private Cq::Out {
   Cq cq_;
   Meter meter_;
   Cycle free_at_ = 0;
-  uint64_t taken_ = 0;  // completions taken
+  uint64_t taken_ = 0;  // completions taken from cqe_req since reset
   struct Behind {
     spec::CqCmd cmd;
-    uint64_t taken = 0;  // completions that must be taken before it
+    uint64_t taken = 0;  // value of taken_ at which cmd is executed: completions before it are done
   };
   std::optional<Behind> behind_;  // the waiting command; admin sends one at a time
   bool event_ = false;            // choice() may return an event, from event_at_ on
   Cycle event_at_ = 0;
-  std::optional<Cycle> after_;  // cycles until a new event is pending; none: raised by a doorbell
-  std::optional<Cq::Event> interrupt_;  // its entry is written, its message is not
+  // Cycles until an event that is raised now is pending, set while a completion or command is
+  // executed. None: a doorbell raises it.
+  std::optional<Cycle> after_;
+  std::optional<Cq::Event> interrupt_;  // its EQE is written, its MSI-X message is not
   StageOf<CqUnit> write_{*this, &CqUnit::step_write};
   StageOf<CqUnit> ctl_{*this, &CqUnit::step_ctl};
 };

@@ -13,7 +13,8 @@
 namespace rnic::model {
 namespace {
 
-/// Table s: the register after one byte and s zero bytes, for each value of the byte.
+/// Table s holds, for each value of a byte, the register after that byte and s zero bytes. The CRC
+/// is linear, so 8 bytes are the XOR of 8 table entries.
 using Table = std::array<std::array<uint32_t, 256>, 8>;
 
 constexpr Table make_table() {
@@ -31,8 +32,9 @@ constexpr Table make_table() {
 constexpr Table kTable = make_table();
 
 #if defined(__x86_64__)
-/// Appending `kBlock` zero bytes to a message is a linear function of its register: one table per
-/// byte of the register.
+/// kBlock: bytes that each of the three streams takes before the streams are joined. To join them,
+/// kBlock zero bytes are appended to the earlier stream. That is a linear function of its register:
+/// one table for each byte of the register.
 constexpr size_t kBlock = 256;
 using Shift = std::array<std::array<uint32_t, 256>, 4>;
 
@@ -55,6 +57,7 @@ constexpr Shift make_shift() {
 }
 constexpr Shift kShift = make_shift();
 
+/// The register c after kBlock zero bytes.
 uint32_t shifted(uint32_t c) {
   return kShift[0][c & 0xff] ^ kShift[1][c >> 8 & 0xff] ^ kShift[2][c >> 16 & 0xff] ^
          kShift[3][c >> 24];

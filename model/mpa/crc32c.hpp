@@ -13,9 +13,10 @@
 
 namespace rnic::model {
 
-/// `state` is the inverted register: starts at ~0, the CRC is its inverse.
+/// Adds bytes to a CRC in progress. `state` is the CRC's register: ~0 at first. The CRC is the
+/// inverse of the last state.
 uint32_t crc32c_update(uint32_t state, std::span<const uint8_t> bytes);
-/// The table version only, for comparison.
+/// The same by tables, on any machine: the tests compare both.
 uint32_t crc32c_update_portable(uint32_t state, std::span<const uint8_t> bytes);
 
 class Crc32c {

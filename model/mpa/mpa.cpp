@@ -26,14 +26,16 @@ constexpr uint32_t to_marker(uint32_t position) {
   return (kSpacing - position % kSpacing) % kSpacing;
 }
 
-/// RFC 5044 section 4.3: the marker's distance from the length field; 0 for a marker before that
-/// field. The field has 16 bits and wraps after 65,535.
+/// The marker's field FPDUPTR (RFC 5044 section 4.3): the distance of the marker at byte `marker_at`
+/// of the record from the FPDU's length field. 0 for a marker in front of that field; it shifts the
+/// FPDU by its own 4 bytes. FPDUPTR has 16 bits and wraps after 65,535.
 constexpr uint16_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {
   return static_cast<uint16_t>(starts_with_marker && marker_at != 0 ? marker_at - kMarker
                                                                     : marker_at);
 }
 
-/// Removes the markers. Returns nothing if a marker does not point to the FPDU's start.
+/// Removes the markers of a record that begins at this stream position. Returns nothing if a marker
+/// does not point to the FPDU's start.
 rnic::Payload without_markers(std::span<const uint8_t> record, uint32_t position) {
   const uint32_t size = static_cast<uint32_t>(record.size());
   const uint32_t first = to_marker(position);
@@ -97,7 +99,8 @@ void Mpa::Rx::take(RxFpdu in) {
   full_ = true;
 }
 
-// RFC 5044 section 8: a bad CRC is reported before a bad length or marker.
+// RFC 5044 section 8: a bad CRC is reported before a bad length or marker. A record that the
+// transport marks as damaged counts as a bad CRC.
 RxUlpdu Mpa::Rx::next() {
   full_ = false;
   const uint16_t qpn = in_.hdr.qpn;
@@ -148,8 +151,9 @@ TxFpdu Mpa::Tx::next() {
   }
   rnic::Payload data = rnic::Payload::make(size);
   uint8_t* const start = data.writable().data();
-  uint8_t* const frame =
-      start + size - plain;  // final place without markers; moved down below with markers
+  // The FPDU without markers is built at the end of the buffer. The loop below then moves its parts
+  // to the front, with a marker behind each part.
+  uint8_t* const frame = start + size - plain;
   base::store_be<uint16_t>(frame, h.length);
   std::memcpy(frame + kLength, in_.header.data(), in_.header_bytes);
   const std::span<const uint8_t> body = in_.payload.bytes();

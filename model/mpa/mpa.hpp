@@ -1,7 +1,7 @@
 // Framing: converts FPDUs to ULPDUs and back. RFC 5044 section 4. RTL: rtl/mpa/mpa.sv
 //
 //   Mpa mpa(sizes, out);   mpa.control({QpOp::kStart, qpn, params});
-//   mpa.enters(qpn, true);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();
+//   mpa.enters(qpn, true);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();   // tx: the same
 //
 // An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, and a CRC32c. If
 // negotiated, a marker is inserted at each stream position that is a multiple of 512.
@@ -16,7 +16,7 @@
 
 namespace rnic::model {
 
-/// Bytes of an FPDU without markers.
+/// Bytes of an FPDU without markers: length field 2, ULPDU, pad to a multiple of 4, CRC 4.
 constexpr uint32_t fpdu_bytes(uint32_t ulpdu) { return (2 + ulpdu + 3) / 4 * 4 + 4; }
 /// The largest number of markers in such an FPDU.
 constexpr uint32_t most_markers(uint32_t ulpdu) {
@@ -37,7 +37,7 @@ class Mpa {
     using Out = RxUlpdu;
     explicit Rx(Mpa& mpa) : mpa_(mpa) {}
     void take(RxFpdu in);
-    bool pending() const { return full_; }
+    bool pending() const { return full_; }  // next() may be called
     RxUlpdu next();
 
    private:
@@ -64,8 +64,8 @@ class Mpa {
   Rx rx;
   Tx tx;
 
-  void control(const spec::QpCtlMpa& ctl);
-  /// An FPDU or ULPDU of this QP is at an input and counts as in flight.
+  void control(const spec::QpCtlMpa& ctl);  // an order of qp
+  /// An FPDU (rx) or ULPDU of this QP is at an input: from now on stop and sync wait for it.
   void enters(uint16_t qpn, bool rx) { ++(rx ? qps_[qpn].rx : qps_[qpn].tx).inside; }
   std::string waiting_for() const;
 
@@ -76,7 +76,8 @@ class Mpa {
     bool use_crc = false, rx_markers = false, tx_markers = false;
     uint32_t rx_position = 0, tx_position = 0;  // in the stream since the first FPDU, modulo 512
     struct Way {
-      uint32_t inside = 0, awaited = 0;  // items in flight; those that stop or sync waits for
+      // Items in flight; those of them for which the latest stop or sync waits.
+      uint32_t inside = 0, awaited = 0;
     } rx, tx;
   };
   void leaves(uint16_t qpn, bool rx);

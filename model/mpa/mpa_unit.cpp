@@ -22,7 +22,8 @@ void MpaUnit::ToDdp::push(RxUlpdu item, Cycle at) {
   out.push(std::move(item), at);
 }
 void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) {
-  // mpa_tx_frame sends the header before the beats, which then pass mpa_tx_marker and mpa_tx_crc.
+  // `at` is the cycle of the last beat. mpa_tx_frame sends the header before the beats, which then
+  // pass mpa_tx_marker and mpa_tx_crc.
   const MpaTiming& t = u.timing.mpa;
   u.pass(Stream::kTxFpduHdr,
          at - (u.timing.path.beats(item.hdr.length) - 1) - t.tx_marker - t.tx_crc - t.tx_ahead);

@@ -1,4 +1,4 @@
-// mpa in the timed model: two paths through it, and control.
+// mpa in the timed model: a receive path, a transmit path, and control.
 #pragma once
 
 #include "mpa/mpa.hpp"
@@ -21,7 +21,7 @@ class MpaUnit final : private Mpa::Out {
   Output<TxFpdu> tx_fpdu_o{u_.ports, "mpa.tx_fpdu_o"};
   Output<spec::QpAckMpa> qp_ack_mpa_o{u_.ports, "mpa.qp_ack_mpa_o"};
 
-  /// Every item at an input counts as in flight.
+  /// Puts an item into an input queue and reports it to Mpa::enters().
   void push_rx(RxFpdu&& f, Cycle at) {
     mpa_.enters(f.hdr.qpn, true);
     rx_fpdu.push(std::move(f), at);
@@ -36,7 +36,7 @@ class MpaUnit final : private Mpa::Out {
   }
 
  private:
-  // The ports, with the tap in front of them.
+  // Sinks of rx_ and tx_: each reports an item to the stream tap, then pushes it into its port.
   struct ToDdp {
     const Units& u;
     Output<RxUlpdu>& out;
