@@ -26,7 +26,7 @@ constexpr uint32_t to_marker(uint32_t position) {
   return (kSpacing - position % kSpacing) % kSpacing;
 }
 
-/// The marker's field FPDUPTR (RFC 5044 section 4.3): the distance of the marker at byte `marker_at`
+/// A marker's field FPDUPTR (RFC 5044 section 4.3): the distance of the marker at byte `marker_at`
 /// of the record from the FPDU's length field. 0 for a marker in front of that field; it shifts the
 /// FPDU by its own 4 bytes. FPDUPTR has 16 bits and wraps after 65,535.
 constexpr uint16_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {

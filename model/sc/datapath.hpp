@@ -1,4 +1,4 @@
-// Beats of a packet on the datapath.
+// Beats of a packet on the datapath, and the cycles for which the packet occupies a unit.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The model's clock: a wheel of cycle slots, each a mask of stage numbers. It steps the stages of a
-// cycle in ascending order. Numbers rise from downstream to upstream, so a slot freed in a cycle is
-// visible upstream in the same cycle, as with a combinational ready. Plain C++; the driver
-// (pacer.hpp, a test) decides how far it runs.
+// The model's clock: a wheel of cycle slots, each a mask of stage numbers. The dispatcher steps the
+// stages of a cycle in ascending order. Numbers rise from downstream to upstream, so room that a
+// stage frees in a queue is visible upstream in the same cycle, as with a combinational ready.
+// Plain C++; the caller (pacer.hpp, a test) decides how far the dispatcher runs.
 //
 //   Dispatcher d;   uint32_t lane = d.add_lane();   MyStage s;   s.attach(d, lane, 3); s.wake(10);
 //   while (d.next() <= limit) d.step();
@@ -33,9 +33,10 @@ class Stage {
   /// `external`: step() calls the device's surroundings, so it runs only when the kernel's time has
   /// come.
   void attach(Dispatcher& d, uint32_t lane, uint32_t number, bool external = false);
-  /// Does all work that is possible now. May be called too early or without work, so it checks
+  /// Does all work that is possible now. It may be called too early or without work, so it checks
   /// everything again.
   virtual void step() = 0;
+  /// Plans a step in cycle `at`, at the earliest one that is still possible.
   inline void wake(Cycle at);
   inline Cycle now() const;
   uint32_t number() const { return number_; }
@@ -47,7 +48,8 @@ class Stage {
   uint32_t lane_ = 0, number_ = 0;
 };
 
-/// Gets a call when work becomes due earlier than was planned: the driver of the dispatcher.
+/// The driver of the dispatcher (Pacer): gets a call for each wake() outside of step(), since work
+/// may be due earlier than the driver has planned.
 class WakeListener {
  public:
   virtual ~WakeListener() = default;
@@ -88,6 +90,7 @@ class Dispatcher {
 
   Cycle now() const { return now_; }
   /// Call it before every input from outside: the present time in cycles, rounded up.
+  /// No effect during step(), or if `now` is earlier.
   void set_now(Cycle now) {
     if (now > now_ && !stepping_) now_ = now;
   }
@@ -115,7 +118,7 @@ class Dispatcher {
     RNIC_CHECK(c != kNever && c >= base_, "nothing to step");
     base_ = c;
     now_ = c;
-    while (!far_.empty() && far_.front().at < c + kSlots) take_far();
+    while (!far_.empty() && far_.front().at < c + kSlots) take_far();  // the wheel reaches them now
     Slot& s = slots_[c % kSlots];
     stepping_ = true;
     for (uint32_t l = 0; l < kLanes; ++l) {
@@ -132,8 +135,10 @@ class Dispatcher {
     occupied_[c % kSlots / 64] &= ~(uint64_t{1} << (c % 64));
     base_ = c + 1;
   }
-  uint64_t steps() const { return steps_; }
+  uint64_t steps() const { return steps_; }  // calls of Stage::step() so far
 
+  /// Plans a step of a stage in cycle `at`. A cycle in which the stage cannot be stepped any more
+  /// becomes the next one.
   void wake(uint32_t lane, uint32_t number, Cycle at) {
     if (at <= now_) {
       at = now_;
@@ -164,6 +169,7 @@ class Dispatcher {
     bool operator<(const Far& o) const { return at > o.at; }  // the earliest is on top
   };
 
+  // The next cycle with work on the wheel, without far_.
   Cycle near() const {
     const uint32_t from = static_cast<uint32_t>(base_ % kSlots);
     uint32_t w = from / 64;
@@ -187,16 +193,16 @@ class Dispatcher {
   }
 
   std::vector<Slot> slots_;
-  std::array<uint64_t, kSlots / 64> occupied_{};
-  std::vector<Far> far_;
+  std::array<uint64_t, kSlots / 64> occupied_{};  // one bit per slot: it may have stages
+  std::vector<Far> far_;                          // a heap of wakes beyond the wheel
   std::array<std::array<Stage*, kStages>, kLanes> stages_{};
-  std::array<uint64_t, kLanes> external_{};
+  std::array<uint64_t, kLanes> external_{};  // masks of the external stages
   std::array<bool, kLanes> lane_used_{};
   WakeListener* listener_ = nullptr;
   Cycle now_ = 0;   // the running cycle, or outside of step() the present time
   Cycle base_ = 0;  // the first cycle that has not run
   bool stepping_ = false;
-  uint32_t lane_now_ = 0, number_now_ = 0;
+  uint32_t lane_now_ = 0, number_now_ = 0;  // the stage that is being stepped
   uint64_t steps_ = 0;
 };
 

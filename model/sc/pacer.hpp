@@ -1,13 +1,14 @@
-// Drives the dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. It
-// runs ahead of the kernel up to the kernel's next planned event. A cycle that calls the
-// surroundings runs only at its own time.
+// Drives the dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. The
+// dispatcher runs ahead of the kernel's time, up to the kernel's next planned event. A cycle with
+// an external stage, which calls the surroundings, runs only at its own time.
 //
 //   std::shared_ptr<Pacer> pacer = Pacer::shared();     // another clock: shared(Clock(hz)) for all
 //   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
 //   pacer->arrive();   rnic.mmio(...);                  // always in this order
 //
 // A program that stops the kernel with sc_start(time) and then calls the model must plan an event
-// after that time, because sc_start notifies no module. Processes need nothing.
+// after that time, because sc_start notifies no module: without that event the dispatcher may run
+// further ahead. A SystemC process that calls the model needs no such event.
 #pragma once
 
 #include <algorithm>
@@ -57,13 +58,13 @@ class Pacer final : private WakeListener {
     void operator()() const { self->run(); }
   };
   static uint64_t now() { return sc_core::sc_time_stamp().value(); }
-  /// The time up to which the dispatcher may run ahead: nothing else happens before.
+  /// The time up to which the dispatcher may run ahead: the kernel has no event before.
   uint64_t horizon() const {
     const uint64_t far = clock_.time_of_cycle(clock_.cycle_at(now()) + kFarthest);
     if (!sc_core::sc_pending_activity()) return far;
     return std::min<uint64_t>(far, now() + sc_core::sc_time_to_pending_activity().value());
   }
-  void plan(Cycle c) {
+  void plan(Cycle c) {  // run() is called at cycle c
     planned_ = c;
     const uint64_t at = clock_.time_of_cycle(c);
     if (at <= now()) {
@@ -92,7 +93,7 @@ class Pacer final : private WakeListener {
   base::Clock clock_;
   Dispatcher dispatcher_;
   sc_core::sc_event event_;
-  Cycle planned_ = kNever;
+  Cycle planned_ = kNever;  // the cycle of event_'s notification
 };
 
 }  // namespace rnic::model

@@ -25,7 +25,7 @@ namespace rnic::model {
 
 class Port;
 
-/// All ports of a device. A port adds itself.
+/// All ports of a device. A port's constructor adds the port.
 class PortList {
  public:
   void add(const Port& port) { ports_.push_back(&port); }
@@ -71,7 +71,8 @@ class Output final : public Port {
     connect(&in);
     queue_ = &in;
   }
-  /// To an input queue in which streams merge. It has room for all that they can hold.
+  /// To an input queue in which streams merge. The queue has room for all items of these streams:
+  /// size(), full() and wake_on_credit() must not be called.
   template <class V>
   void to(Queue<V>& in) {
     connect(&in);
@@ -87,13 +88,14 @@ class Output final : public Port {
       std::invoke(F, *static_cast<U*>(u), std::move(item), at);
     };
   }
-  /// To a function of the consumer that pushes into `in`.
+  /// To a function of the consumer that pushes into `in`: full() is that of `in`.
   template <auto F, class U>
   void to(U& unit, Queue<T>& in) {
     to<F>(unit);
     queue_ = &in;
   }
 
+  /// Sends an item that the consumer sees in cycle `visible_at`. Not if full().
   void push(T&& item, Cycle visible_at) {
     if (push_ == nullptr) return queue_->push(std::move(item), visible_at);
     push_(to_, std::move(item), visible_at);

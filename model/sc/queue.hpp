@@ -1,7 +1,7 @@
-// A bounded queue between two stages. A push reserves a slot at once; the item becomes visible
-// later. Capacity therefore covers the FIFO and the pipeline registers in front of it, and no
-// second wake-up is needed. Credit returns after 0 cycles (ready is combinational) or 1
-// (registered).
+// A bounded queue between two stages. A push takes a slot at once; the item becomes visible later.
+// So the capacity covers the FIFO and the pipeline registers in front of it, and the producer needs
+// no second wake-up when the item arrives. A pop frees the slot after `credit_delay` cycles: 0 if
+// the FIFO's ready is combinational, 1 if it is registered.
 //
 //   Queue<Fpdu> q("tx_fpdu", depth);   q.feeds(consumer);
 //   if (q.full()) return q.wake_on_credit(*this);   q.push(item, now() + latency);
@@ -25,12 +25,13 @@ class Queue {
  public:
   Queue(std::string_view name, uint32_t depth, Cycle credit_delay = 0)
       : name_(name), depth_(depth), credit_delay_(credit_delay), ring_(std::min(depth, 64U)) {}
-  void feeds(Stage& consumer) { consumer_ = &consumer; }
+  void feeds(Stage& consumer) { consumer_ = &consumer; }  // the stage that pops
 
   bool empty() const { return ring_.empty(); }
   uint32_t size() const { return ring_.size(); }
   bool full() const {
     uint32_t held = ring_.size();
+    // With a delay, slots popped in this cycle are not free yet.
     if (credit_delay_ != 0 && popped_at_ == consumer_->now()) held += popped_;
     return held >= depth_;
   }
@@ -66,7 +67,7 @@ class Queue {
     }
     return out;
   }
-  /// Steps the stage when the queue, which is full now, has space again.
+  /// The queue is full: steps `producer` when it has space again.
   void wake_on_credit(const Stage& producer) { waiting_ |= uint64_t{1} << producer.number(); }
 
   std::string_view name() const { return name_; }
@@ -87,8 +88,8 @@ class Queue {
   Cycle credit_delay_;
   Ring<Slot> ring_;
   Stage* consumer_ = nullptr;
-  uint64_t waiting_ = 0;
-  Cycle popped_at_ = kNever;
+  uint64_t waiting_ = 0;      // stage numbers that wait for space
+  Cycle popped_at_ = kNever;  // cycle of the last pop, and pops in it; only with a credit delay
   uint32_t popped_ = 0;
 };
 

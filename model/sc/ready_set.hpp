@@ -16,7 +16,7 @@ class ReadySet {
   explicit ReadySet(uint32_t size)
       : size_(size), words_((size + 63) / 64), summary_((words_.size() + 63) / 64) {}
 
-  uint32_t size() const { return size_; }
+  uint32_t size() const { return size_; }  // members are below size()
   bool empty() const { return count_ == 0; }
   bool test(uint32_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
   void set(uint32_t i) {
@@ -61,7 +61,7 @@ class ReadySet {
 
   uint32_t size_;
   uint32_t count_ = 0;
-  std::vector<uint64_t> words_, summary_;
+  std::vector<uint64_t> words_, summary_;  // a bit per number; a bit per word that is not 0
 };
 
 }  // namespace rnic::model

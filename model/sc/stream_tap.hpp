@@ -4,9 +4,9 @@
 //   struct Record final : StreamTap { void pass(Stream s, Cycle at) override { ... } };
 //   Rnic rnic(sizes, timing, clock, world, &record);
 //
-// A unit calls it where it knows the cycle: when it sends the item, or when it computes the item's
-// time. Hence `at` may lie ahead of the present cycle. It is the cycle in which the item reaches
-// the consumer's input queue; waits in that queue belong to the consumer.
+// A unit calls pass() where it knows the cycle: when it sends the item, or when it computes the
+// item's time. Hence `at` may lie ahead of the present cycle. `at` is the cycle in which the item
+// reaches the consumer's input queue; waits in that queue belong to the consumer.
 #pragma once
 
 #include <array>
@@ -58,6 +58,7 @@ enum class Stream : uint8_t {
   kCqeReq,
   kCqWr,
 };
+/// Names of docs/spec/streams.yaml, in the order of Stream.
 inline constexpr std::array kTappedStreams = {
     "qp_doorbell",    "sq_rd_req",    "sq_rd_hdr",   "wqe_check",    "wqe_check_rsp", "wqe_hdr",
     "tx_message_hdr", "tx_want",      "tx_grant",    "payload_req",  "tx_extent",     "payload_hdr",

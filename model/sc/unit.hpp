@@ -1,9 +1,9 @@
-// Adds time to behaviour. Unit<B, T>: one path through a unit, from one queue to another, busy for
-// the occupancy and with a latency. StageOf<U>: a stage that is a member function, for units with
-// several inputs and outputs.
+// Adds time to behaviour. Unit<B, T>: one path through a unit, from one queue to another; timing T
+// gives each item's occupancy and latency. StageOf<U>: a stage that is a member function, for units
+// with several inputs and outputs.
 //
-//   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out);
-//   class Cq { StageOf<CqUnit> write_{*this, &CqUnit::step_write}; };
+//   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out, meter);
+//   class CqUnit { StageOf<CqUnit> write_{*this, &CqUnit::step_write}; };
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace rnic::model {
 
-/// Plain C++ without time: takes an item and returns one or more.
+/// Plain C++ without time: take() accepts an item; next() returns one as long as pending().
 template <class B>
 concept Behaviour = requires(B b, typename B::In in) {
   b.take(std::move(in));
@@ -34,6 +34,7 @@ class Meter {
   }
   /// Adds busy cycles without an item.
   void busy(Cycle cycles) { count_.busy += cycles; }
+  // blocked(): back-pressure stops the stage; moved(): it goes on. Cycles in between are stalled.
   void blocked(Cycle now) {
     if (since_ == kNever) since_ = now;
   }
@@ -45,7 +46,7 @@ class Meter {
 
  private:
   spec::UnitCount count_;
-  Cycle since_ = kNever;  // blocked since
+  Cycle since_ = kNever;  // cycle of the first blocked() since moved()
 };
 
 /// Sink: a queue, or any type with full(), wake_on_credit() and push().

@@ -29,8 +29,9 @@ constexpr bool opens_key(spec::WrOpcode op) {
   return op == spec::WrOpcode::kRegMr || op == spec::WrOpcode::kBindMw;
 }
 
-/// Why memory is read or written. Units set it and the follower finds reads by it; the model itself
-/// does not depend on it.
+/// Why memory is read or written. Units set the purpose, and the follower of the tandem finds reads
+/// by it. Of the model's behaviour, only HostIf::Wr::next() depends on it: kMsix marks an
+/// MSI-X message.
 enum class Purpose : uint8_t {
   kSqFetch,
   kRqFetch,
@@ -52,13 +53,13 @@ struct MemRead {
   uint64_t address = 0;
   uint32_t length = 0;
 };
-struct MemData {
+struct MemData {  // the response to a MemRead
   spec::RdStatus status{};
   Payload data;  // empty if the status is not ok
 };
 
-/// The bus extents of a segment. Pooled, because most segments have one extent and a few have
-/// thirty.
+/// The bus extents of a segment. The lists are pooled, because most segments have one extent and a
+/// few have thirty.
 class ExtentList {
  public:
   ExtentList() = default;

@@ -36,7 +36,8 @@ class Rnic {
   Rnic(const Rnic&) = delete;
   Rnic& operator=(const Rnic&) = delete;
 
-  // The boundary. The dispatcher's time must be the present.
+  // The boundary. Before a call, the dispatcher's time must be the present: Dispatcher::set_now().
+  // can_*: whether the next call of that kind is accepted.
   void set_pcie(const spec::PcieCfg& cfg) { host_.set_pcie(cfg); }
   bool can_mmio() const { return host_.can_mmio(); }
   void mmio(MmioAccess m) { host_.access(std::move(m)); }
@@ -45,13 +46,14 @@ class Rnic {
   void llp_rx(LlpRecord r) { llp_.receive(std::move(r)); }
   void llp_event(const spec::LlpCtlEvt& e) { llp_.event(e); }
   void llp_credit(const spec::LlpCredit& c) { llp_.credit(c); }
+  /// The surroundings accept requests or records again after a can_...() of theirs was false.
   void wake() {
     host_.wake();
     llp_.wake();
   }
 
   const spec::Sizes& sizes() const { return sizes_; }
-  uint64_t cycles() const { return units_.now() - units_.born; }
+  uint64_t cycles() const { return units_.now() - units_.born; }  // since reset
   /// Which unit waits for which, one line each; empty if nothing is outstanding.
   std::string waiting_for() const;
 

@@ -4,10 +4,11 @@
 //   cpu.socket.bind(rnic.bar0);   rnic.dma.bind(bus.socket);   rnic.llp.bind(transport);
 //   transport.nic.bind(rnic.llp_in);
 //
-// bar0, bar2: blocking transport of 4 and 8 bytes (64 to a push window); a read waits for its
-// response. dma: approximately timed (base protocol, non-blocking), one transaction per TLP; the
-// target may complete reads out of order; interrupts are writes. llp: the transport's port, whole
-// records. Needs rnic::model_sc.
+// bar0, bar2: blocking transport of 4 or 8 bytes, or a write of 64 to the push window (addresses
+// 0x100 to 0x17f of a doorbell page). A read waits for its response. dma: approximately timed (base
+// protocol, non-blocking), one transaction per TLP. The target may complete reads out of order.
+// Interrupts are writes. llp: calls to the transport. llp_in: calls of the transport. Both carry
+// whole records. Needs the CMake target rnic::model_sc.
 #pragma once
 
 #include <tlm.h>
@@ -84,6 +85,7 @@ class RnicModule final : public sc_core::sc_module,
     uint8_t tag = 0;
   };
 
+  // The device, with the dispatcher's time set to the kernel's: before each call into the device.
   Rnic& present() {
     pacer_->arrive();
     return *rnic_;
@@ -111,6 +113,7 @@ class RnicModule final : public sc_core::sc_module,
     if (t.is_write() && bytes != 64) std::memcpy(&m.value, t.get_data_ptr(), bytes);
     present().mmio(std::move(m));
     if (t.is_read()) {
+      // Several processes may read at a time: responses come in the order of the requests.
       const uint64_t ticket = asked_++;
       while (answered_ <= ticket) wait(response_);
       std::memcpy(t.get_data_ptr(), &values_[ticket - taken_], std::min<uint32_t>(bytes, 8));
@@ -124,7 +127,8 @@ class RnicModule final : public sc_core::sc_module,
     response_.notify(sc_core::SC_ZERO_TIME);
   }
 
-  // --- initiator side: one request at a time until it is accepted, responses in any order
+  // --- initiator side: a request waits until the target has accepted the one before it
+  // (requesting_); responses come in any order
   bool can_dma_write() const override { return !requesting_; }
   bool can_dma_read() const override { return !requesting_; }
   void dma_write(WriteTlp tlp) override {
@@ -228,7 +232,7 @@ class RnicModule final : public sc_core::sc_module,
   uint64_t asked_ = 0, answered_ = 0, read_ = 0, taken_ = 0;
   bool requesting_ = false;
   std::vector<std::unique_ptr<Transfer>> all_;
-  std::vector<Transfer*> pool_;
+  std::vector<Transfer*> pool_;  // those of all_ that are free
 };
 
 }  // namespace rnic::model

@@ -3,14 +3,14 @@
 //
 // Why downstream first: room that a stage frees in a cycle is visible upstream in the same cycle,
 // as with a combinational ready (sc/dispatcher.hpp). So a new stage goes after every stage that it
-// feeds. Where two stages feed each other, requests decide: kHostRd comes before kQpFetch, which
-// requests the reads, although the data flows back.
+// feeds. Where two stages feed each other, the requests decide: kHostRd comes before kQpFetch,
+// which requests reads of it, although the data of the reads flows the other way.
 //
 // The control stages (kTptCtl to kAdmin) come after the stages of the data path: a command or order
-// of a cycle finds that the items of this cycle have moved. Among them, too, the unit that gives a
-// command comes after those that execute it; MMIO comes after admin, and so after all of them.
-// kHostTags fails reads whose completions have not come in time. It is last, so an MMIO write of
-// cpl_timeout has its effect first.
+// finds that the items of its cycle have moved. Among the control stages, the unit that gives a
+// command comes after the units that execute it. MMIO comes after admin, and so after all of them.
+// kHostTags fails reads whose completions have not come in time. It is last, so that an MMIO write
+// of cpl_timeout in the same cycle takes effect before it.
 #pragma once
 
 #include <cstdint>

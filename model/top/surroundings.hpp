@@ -1,6 +1,6 @@
 // Calls of the device to the world outside; the owner of an Rnic implements them. All calls come
-// from external stages, in the cycle in which they happen. After a can_...() returned false, the
-// implementation calls Rnic::wake() when it becomes true.
+// from external stages (Stage::attach), at the time of their cycle. After a can_...() returned
+// false, the implementation calls Rnic::wake() when that function would return true.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@ namespace rnic::model {
 class Surroundings {
  public:
   virtual ~Surroundings() = default;
+  // can_*: the next call of that kind is accepted.
   virtual bool can_dma_write() const = 0;
   virtual void dma_write(WriteTlp tlp) = 0;
   virtual bool can_dma_read() const = 0;

@@ -1,6 +1,6 @@
-// All latencies of the model, in one place for calibration: one struct per unit. A FIFO between two
-// units belongs to the unit that it feeds. The clock and the width of the datapath, fixed in the
-// RTL, are settings here.
+// All latencies of the model, in one place for calibration: one struct per unit. The cycles of a
+// FIFO between two units count for the unit that it feeds. The clock and the width of the datapath,
+// fixed in the RTL, are settings here.
 #pragma once
 
 #include "admin/admin_timing.hpp"

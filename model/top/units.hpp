@@ -1,4 +1,5 @@
-// What all units of a device share. None finds its neighbours here: it has ports (sc/port.hpp).
+// What all units of a device share. A unit reaches its neighbours only through its ports
+// (sc/port.hpp), never through this struct.
 #pragma once
 
 #include "gen/sizes.hpp"
@@ -22,6 +23,7 @@ struct Units {
   PortList ports{};
 
   Cycle now() const { return dispatcher.now(); }
+  /// Reports to the observer, if any, that an item crosses between units.
   void pass(Stream stream, Cycle at) const {
     if (tap != nullptr) tap->pass(stream, at);
   }

@@ -147,8 +147,8 @@ void TptUnit::bind() {
                        u_.now() + t.registered);
 }
 
-/// Takes page-list data as it comes; checked_at_ adds the cycles of its checks. Then ends the oldest
-/// job, if its list is checked.
+/// Takes page-list data as it comes; checked_at_ adds the cycles of its checks. Then ends the
+/// oldest job, if its list is checked.
 void TptUnit::back() {
   const Cycle now = u_.now();
   const TptTiming& t = u_.timing.tpt;
