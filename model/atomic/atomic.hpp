@@ -1,5 +1,6 @@
-// Effect of an atomic, an Atomic Write or a result on its 8 bytes. RFC 7306 section 5.1,
-// draft-talpey-rdma-commit-01 section 3.1.3. RTL: rtl/atomic/atomic.sv
+// Effect of a FetchAdd, a CmpSwap, an Atomic Write or a result on its 8 bytes. A result is the old
+// value that came back to our own FetchAdd or CmpSwap: it is stored at the request's sink. RFC 7306
+// section 5.1, draft-talpey-rdma-commit-01 section 3.1.3. RTL: rtl/atomic/atomic.sv
 //
 //   const AtomicResult r = perform(request, old);     if (r.writes) store(r.value);
 #pragma once
@@ -26,12 +27,13 @@ inline spec::WqeCheck target_of(const spec::AtomicReq& r) {
           .last = 1};
 }
 
-/// Checks the alignment of the bus address, after the other checks.
+/// Adds a check to the result of tpt's lookup: the bus address must be a multiple of 8.
 inline spec::TptResult aligned(spec::TptResult result, const ExtentList& extents) {
   if (result != spec::TptResult::kOk) return result;
   return extents.all()[0].address % sizeof(uint64_t) == 0 ? result : spec::TptResult::kAlign;
 }
 
+/// The word to be stored. `old` is used only if reads_old(r).
 inline AtomicResult perform(const spec::AtomicReq& r, uint64_t old) {
   const AtomicOperands operands{
       .data = r.data, .mask = r.mask, .compare = r.compare, .compare_mask = r.compare_mask};

@@ -12,7 +12,7 @@
 
 namespace rnic::model {
 
-/// Operands as carried in the request: FetchAdd ignores compare and compare_mask.
+/// Operands of a request. FetchAdd ignores compare and compare_mask.
 struct AtomicOperands {
   uint64_t data = 0;  // add or swap data
   uint64_t mask = 0;  // add or swap mask
@@ -20,7 +20,8 @@ struct AtomicOperands {
   uint64_t compare_mask = ~uint64_t{0};
 };
 
-/// value: content of memory afterwards; writes: false for a CmpSwap that fails.
+/// value: content of memory afterwards. writes: false for a CmpSwap whose comparison fails, which
+/// leaves memory as it is.
 struct AtomicResult {
   uint64_t value;
   bool writes;
@@ -38,7 +39,7 @@ inline AtomicResult fetch_add(uint64_t orig, const AtomicOperands& add) {
   return {value, true};
 }
 
-/// RFC 7306 5.1.2.
+/// RFC 7306 5.1.2. Compares the bits of compare_mask; replaces the bits of mask.
 inline AtomicResult cmp_swap(uint64_t orig, const AtomicOperands& swap) {
   const bool matches = ((swap.compare ^ orig) & swap.compare_mask) == 0;
   if (!matches) return {orig, false};

@@ -1,7 +1,7 @@
 // The path of an item through atomic: look_up, looked, begin, store, end, answer. An item is a
 // request (FetchAdd, CmpSwap or Atomic Write of the peer) or a result (the old value that came back
-// to this requester's own atomic, stored at its sink without a lock). Item::result is tpt's
-// verdict, for both kinds.
+// to our own FetchAdd or CmpSwap, stored at that request's sink without a lock). For both kinds
+// Item::result is the verdict of tpt's lookup.
 #include "atomic/atomic_unit.hpp"
 
 #include <fmt/format.h>
@@ -63,8 +63,9 @@ void AtomicUnit::step() {
       turn_.push_back(std::move(i));
     }
   }
-  // A request's turn: after its watermark, and after the payload of its QP's earlier Reads is
-  // fetched. Requests do not wait for each other.
+  // A request's turn comes when the placements of its watermark are done, the payload of its QP's
+  // earlier Read Responses is fetched, and atomic has an entry (kInside). Requests do not wait for
+  // each other. A request of a QP that has failed or stopped is dropped.
   for (auto i = turn_.begin(); i != turn_.end();) {
     const uint16_t qpn = i->req.qpn;
     const bool dead = !qp_alive_i(qpn);
@@ -134,7 +135,8 @@ void AtomicUnit::looked(Item item) {
   granted_.push(std::move(item), now + t.begin);
 }
 
-/// The QP may have failed since the lookup.
+/// The request has its lock: reads the old value, or stores an Atomic Write at once. Drops the
+/// request if its QP has failed or stopped since the lookup.
 void AtomicUnit::begin(Item item, Cycle at) {
   if (!qp_alive_i(item.req.qpn)) return end(std::move(item), AtomicEnd::kDropped, at);
   if (!reads_old(item.req)) {
@@ -165,6 +167,8 @@ void AtomicUnit::word_done() {
   end(std::move(i), AtomicEnd::kDone, u_.now() + u_.timing.atomic.done);
 }
 
+/// Retires the item's extent, passes its lock to the next item of the bucket, and queues its
+/// response.
 void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
   const AtomicTiming& t = u_.timing.atomic;
   meter_.busy(1);

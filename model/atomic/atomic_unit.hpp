@@ -1,5 +1,6 @@
 // atomic in the timed model, with rdmap_atomic in front of it. A request waits for its turn, is
-// translated, acquires the lock of its address, reads, stores, and gets its response. Decision 12.
+// translated, acquires the lock of its address, reads the old value, stores the new one, and gets
+// its response. A result needs no turn and no lock. Decision 12.
 //
 //   rdmap --request--> [ turn ] --> lookup --> [ lock by bucket ] --> read --> store --> rdmap, ddp
 //   rdmap --result----------------> lookup ------------------------------------> store --> qp
@@ -22,27 +23,28 @@ class AtomicUnit final {
   Units& u_;  // before the ports, which join its list
 
  public:
-  /// tpt: qn1_xlate and qn1_retired.
+  /// tpt: answers qn1_xlate, takes qn1_retired.
   AtomicUnit(Units& u, Translation& tpt);
   Queue<MemData> qn1_rd;  // old values
   Output<MemRead> qn1_rd_req_o{u_.ports, "atomic.qn1_rd_req_o"};
   Output<spec::WordWr> word_wr_o{u_.ports, "atomic.word_wr_o"};
   Call<void(const spec::AtomicRsp&)> atomic_rsp_o{u_.ports, "atomic.atomic_rsp_o"};
-  Call<void(uint16_t)> item_left_o{u_.ports, "atomic.item_left_o"};  // of this QP
-  Call<bool(uint16_t)> qp_alive_i{u_.ports, "atomic.qp_alive_i"};    // not after atomic_dead
-  Call<bool(uint16_t)> qp_fetched_i{u_.ports, "atomic.qp_fetched_i"};
+  Call<void(uint16_t)> item_left_o{u_.ports, "atomic.item_left_o"};  // an item of this QP has ended
+  Call<bool(uint16_t)> qp_alive_i{u_.ports, "atomic.qp_alive_i"};    // false: stream atomic_dead
+  Call<bool(uint16_t)> qp_fetched_i{u_.ports, "atomic.qp_fetched_i"};  // Rdmap::fetched()
   Call<uint64_t()> placed_i{u_.ports, "atomic.placed_i"};
 
-  void request(const Rdmap::Turn& turn, Cycle at);
-  void result(const spec::AtomicReq& result, Cycle at);
-  /// Called after a placement, a fetched Read Response or a QP's failure: a turn may have come.
+  void request(const Rdmap::Turn& turn, Cycle at);       // a request of the peer
+  void result(const spec::AtomicReq& result, Cycle at);  // a result of ours
+  /// Called after a placement, a fetched Read Response, or an error or stop of a QP: a turn may
+  /// have come.
   void look() {
     if (!turn_.empty()) step_.wake(u_.now());
   }
-  void word_done();
-  /// A request or result of this QP is inside: a stop waits.
+  void word_done();  // host_if has sent the oldest word_wr
+  /// A request or result of this QP has no response yet: a stop waits for it.
   bool busy(uint16_t qpn) const { return inside_[qpn] != 0; }
-  /// A result of this QP is inside: a sync waits.
+  /// A result of this QP has no response yet: a sync waits for it.
   bool stores_results(uint16_t qpn) const { return results_[qpn] != 0; }
 
   spec::UnitCount count() const { return meter_.count(); }
@@ -52,10 +54,10 @@ class AtomicUnit final {
   struct Item {
     spec::AtomicReq req;
     uint64_t watermark = 0;
-    spec::TptResult result{};
-    spec::RdStatus status{};
+    spec::TptResult result{};  // of the lookup
+    spec::RdStatus status{};   // of the read of the old value
     ExtentList extents;
-    uint64_t old = 0;
+    uint64_t old = 0;  // the value read
     bool is_locked = false;
   };
   static constexpr uint32_t kBuckets = 256;  // buckets of atomic_lock
@@ -78,8 +80,8 @@ class AtomicUnit final {
   std::unordered_map<uint32_t, std::deque<Item>> locks_;  // waiting, by bucket; without the lock's
                                                           // holder
   std::vector<bool> held_;                                // by bucket
-  Queue<Item> granted_;
-  std::deque<Item> reading_, storing_;
+  Queue<Item> granted_;                                   // requests that have their lock
+  std::deque<Item> reading_, storing_;  // items that wait for qn1_rd, for word_done()
   struct Ended {
     spec::AtomicRsp rsp;
   };

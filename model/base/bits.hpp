@@ -4,8 +4,8 @@
 //   put_bits<12, 40>(w.data(), value);             // w[51:12] = value
 //   uint64_t v = get_bits<12, 40>(w.data());
 //
-// A vector is an array of 32-bit words with bit 0 in word 0, as Verilator's wide ports. put_*
-// requires that the field is zero.
+// A vector is an array of 32-bit words with bit 0 in word 0, as Verilator's wide ports. put_* needs
+// a field that is zero: it sets bits and clears none.
 #pragma once
 
 #include <array>
@@ -46,7 +46,8 @@ constexpr uint64_t get_bits(const uint32_t* w) {
   return value & kMask<Width>;
 }
 
-/// A vector inside a vector, for nested structs.
+/// Puts a vector of Width bits into a vector, for nested structs. Done: bits that are put already
+/// (recursion).
 template <unsigned Lsb, unsigned Width, unsigned Done = 0>
 constexpr void put_words(uint32_t* w, const uint32_t* from) {
   if constexpr (Done < Width) {
@@ -68,7 +69,7 @@ constexpr std::array<uint32_t, (Width + 31) / 32> get_words(const uint32_t* w) {
   return out;
 }
 
-/// Whole bytes, for fields of more than 64 bits; byte 0 is the lowest.
+/// A field of whole bytes, for fields of more than 64 bits. Byte 0 has the field's lowest bits.
 template <unsigned Lsb, unsigned Width>
 inline void put_bytes(uint32_t* w, const uint8_t* from) {
   static_assert(Width % 8 == 0);
@@ -92,7 +93,7 @@ inline void get_bytes(const uint32_t* w, uint8_t* to) {
   }
 }
 
-/// Little-endian, for host memory. Byte 0 holds bits 7:0.
+/// A whole vector as Bytes little-endian bytes, for host memory: byte 0 holds bits 7:0.
 template <size_t Bytes>
 inline void words_to_bytes_little(const uint32_t* w, std::span<uint8_t> out) {
   std::memcpy(out.first(Bytes).data(), w, Bytes);
@@ -102,7 +103,8 @@ inline void bytes_little_to_words(std::span<const uint8_t> in, uint32_t* w) {
   std::memcpy(w, in.first(Bytes).data(), Bytes);
 }
 
-/// Network order, for the wire. Byte 0 holds the top bits.
+/// A whole vector as Bytes bytes in network order, for the wire: byte 0 holds the top bits. The
+/// second function needs words that are zero.
 template <size_t Bytes>
 inline void words_to_bytes_big(const uint32_t* w, std::span<uint8_t> out) {
   for (size_t i = 0; i < Bytes; i++) {

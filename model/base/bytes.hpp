@@ -46,13 +46,14 @@ void store_be(uint8_t* at, T value) {
   store_le(at, byte_swap(value));
 }
 
-/// Text as bytes and back; typed access to host memory.
+// Text as bytes and back.
 inline std::span<const uint8_t> as_bytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 inline std::string_view as_text(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
+/// Typed access to host memory.
 template <class T>
 T* pointer_at(void* memory) {
   return reinterpret_cast<T*>(memory);

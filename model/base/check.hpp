@@ -1,9 +1,9 @@
-// Checks for bugs of our own: a broken invariant ends the program with a message and the values.
+// Checks for bugs of this program: a broken invariant ends it with a message and the values.
 //
 //   RNIC_CHECK(index < ring.size(), "cq {}: index {} beyond {}", cq, index, ring.size());
 //
-// Not for errors that a user or peer can cause: report those by a Result (result.hpp) or by a cause
-// in a stream.
+// Not for errors that a user or peer can cause: report those by a Result (result.hpp) or by a Cause
+// (gen/errors.hpp) in a stream.
 #pragma once
 
 #include <fmt/format.h>

@@ -26,16 +26,16 @@ class Clock {
   /// Whether the arithmetic below is exact; always true for a whole number of kHz up to 10 GHz.
   constexpr bool is_exact() const { return cycles_ <= UINT64_MAX / ps_; }
   constexpr uint64_t hz() const { return hz_; }
-  // As in the device's register.
+  // Rounded, for the device's register cap_clock_khz.
   constexpr uint32_t khz() const { return static_cast<uint32_t>((hz_ + 500) / 1000); }
   constexpr double ps_per_cycle() const {
     return static_cast<double>(ps_) / static_cast<double>(cycles_);
   }
-  /// Overflows only if the time itself overflows.
+  /// The time of a cycle in picoseconds, rounded down. Overflows only if the time itself overflows.
   constexpr uint64_t time_of_cycle(uint64_t cycle) const {
     return cycle / cycles_ * ps_ + cycle % cycles_ * ps_ / cycles_;
   }
-  /// The first cycle at or after a time.
+  /// The first cycle at or after a time in picoseconds.
   constexpr uint64_t cycle_at(uint64_t ps) const {
     uint64_t c = ps / ps_ * cycles_ + ps % ps_ * cycles_ / ps_;
     while (time_of_cycle(c) < ps) ++c;

@@ -34,7 +34,7 @@ State& state() {
 }
 
 class TimeFlag final
-    : public spdlog::custom_flag_formatter {  // %*: simulated time, if there is a clock
+    : public spdlog::custom_flag_formatter {  // %*: the simulated time; empty without a clock
  public:
   void format(const spdlog::details::log_msg&, const std::tm&, spdlog::memory_buf_t& out) override {
     if (const auto& clock = state().clock)

@@ -1,5 +1,5 @@
-// One logger per unit: simulated time, unit, key=value pairs. Levels per unit:
-// RNIC_LOG=mpa:debug,ddp:info or RNIC_LOG=debug.
+// One logger per unit, on standard error. A line holds the simulated time, unit, level and text.
+// Levels per unit: RNIC_LOG=mpa:debug,ddp:info; of all units: RNIC_LOG=debug.
 //
 //   static auto& log = base::logger("mpa");
 //   RNIC_LOG_DEBUG(log, "rx_ulpdu {}", hdr.describe());    // a disabled level evaluates nothing
@@ -20,10 +20,11 @@ namespace rnic::base {
 /// The logger of a unit: created at its first use, never destroyed.
 spdlog::logger& logger(std::string_view unit);
 
-/// levels: "mpa:debug,ddp:info" or "info". Returns false, with no change, for an unknown level.
+/// Sets levels in the syntax of RNIC_LOG. Returns false, with no change, for an unknown level.
 bool configure_log(std::string_view levels);
 
-/// Sets the clock for the simulated time at the start of each line; an empty function removes it.
+/// Sets the clock for the simulated time at the start of each line. An empty function removes the
+/// clock, and lines have no time.
 void set_log_clock(std::function<uint64_t()> nanoseconds);
 
 }  // namespace rnic::base

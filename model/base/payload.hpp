@@ -37,7 +37,7 @@ class Payload {
     std::swap(len_, o.len_);
     return *this;
   }
-  ~Payload() { drop(); }
+  ~Payload() { drop(); }  // the last reference returns the buffer to its pool
 
   /// A new buffer of `size` bytes with undefined contents. Fill it through writable() before
   /// sharing it.
@@ -60,13 +60,13 @@ class Payload {
     return buf_ == nullptr ? std::span<const uint8_t>{}
                            : std::span<const uint8_t>{buf_->data.data() + off_, len_};
   }
-  /// Only for the creator: the buffer must not be shared yet.
+  /// Only for the creator: ends the program if the buffer is shared.
   std::span<uint8_t> writable() {
     if (buf_ == nullptr) return {};
     RNIC_CHECK(buf_->refs == 1, "a shared payload is written");
     return {buf_->data.data() + off_, len_};
   }
-  /// `count` bytes from byte `from` on, at most up to the end.
+  /// `count` bytes from byte `from` on, or up to the end if fewer are left. Shares the buffer.
   Payload slice(uint32_t from, uint32_t count = UINT32_MAX) const {
     RNIC_CHECK(from <= len_, "slice beyond the end");
     Payload p(*this);
@@ -81,7 +81,8 @@ class Payload {
     uint32_t refs = 0;
     uint32_t klass = 0;
   };
-  static constexpr uint32_t kClasses = 18;  // 64 bytes << class; the last has all larger sizes
+  // A pool for each size class: class k has buffers of 64 << k bytes, the last class also larger.
+  static constexpr uint32_t kClasses = 18;
 
   static std::vector<Buffer*>* pools() {
     static std::array<std::vector<Buffer*>, kClasses> p;

@@ -6,7 +6,7 @@
 //   }
 //   if (auto cq = create_cq(n); !cq) report(cq.error().what);
 //
-// The only file that names the underlying library.
+// The only file that names the underlying library, tl::expected.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@
 namespace rnic::base {
 
 enum class Errc : uint8_t {
-  kInvalidArgument,  // the argument is never valid; if it is valid at another time, kBadState
-  kNoMemory,         // no table entry, identifier or host memory left; for a ring that will drain,
-                     // kQueueFull
+  kInvalidArgument,  // the argument is never valid (valid in another state: kBadState)
+  kNoMemory,         // no table entry, identifier or host memory left (a ring that will drain:
+                     // kQueueFull)
   kQueueFull,        // a work queue is full now; retry after polling
   kBadState,         // the object's state does not allow this call
   kNotFound,         // no object of this number or name

@@ -42,7 +42,9 @@ class Rng {
   /// 0 to bound - 1, each equally likely; 0 for a bound of 0.
   constexpr uint64_t below(uint64_t bound) {
     if (bound == 0) return 0;
-    const uint64_t reject = (0 - bound) % bound;  // the uneven rest
+    // 2^64 mod bound. As many of the smallest draws are rejected, so that each rest is equally
+    // likely.
+    const uint64_t reject = (0 - bound) % bound;
     uint64_t x = next();
     while (x < reject) x = next();
     return x % bound;
@@ -50,7 +52,7 @@ class Rng {
 
   /// low to high, both included.
   constexpr uint64_t between(uint64_t low, uint64_t high) {
-    const uint64_t span = high - low + 1;
+    const uint64_t span = high - low + 1;  // 0 if all 64-bit numbers are in range
     return span == 0 ? next() : low + below(span);
   }
 
@@ -70,9 +72,10 @@ class Rng {
     return out;
   }
 
-  /// An independent generator for one part, so that its draws do not shift those of other parts.
-  /// It depends on the seed, the name and the draws so far: fork before the first draw, so that it
-  /// does not change with them. Two forks of one name with no draw in between are equal.
+  /// An independent generator for one part, so that draws of one part do not shift those of
+  /// another. The new generator depends on the seed, the name and the draws so far. Fork before the
+  /// first draw, to depend on seed and name alone. Two forks of one name with no draw in between are
+  /// equal.
   [[nodiscard]] constexpr Rng fork(std::string_view part) const { return Rng(s_[0] ^ hash(part)); }
 
   /// FNV-1a: the same hash of a name on every machine.
