@@ -74,8 +74,8 @@ class Rng {
 
   /// An independent generator for one part, so that draws of one part do not shift those of
   /// another. The new generator depends on the seed, the name and the draws so far. Fork before the
-  /// first draw, to depend on seed and name alone. Two forks of one name with no draw in between are
-  /// equal.
+  /// first draw, to depend on seed and name alone. Two forks of one name with no draw in between
+  /// are equal.
   [[nodiscard]] constexpr Rng fork(std::string_view part) const { return Rng(s_[0] ^ hash(part)); }
 
   /// FNV-1a: the same hash of a name on every machine.
