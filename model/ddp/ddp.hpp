@@ -88,7 +88,8 @@ class Ddp {
     /// The source of the next segment: Terminate first, then the source whose message has begun,
     /// then the source that was not served last.
     std::optional<spec::TxSource> choice(uint16_t qpn) const;
-    /// The next segment may be of this source: it has a message, and no other source is inside one.
+    /// The source has a message, and the next segment may be of it. A Terminate may interrupt a
+    /// message of another source; send queue and responder do not interrupt each other.
     bool may_choose(uint16_t qpn, spec::TxSource source) const;
     /// One message is left, and none of its segments was scheduled.
     bool has_one_new(uint16_t qpn) const {
@@ -168,7 +169,7 @@ class Ddp {
     void place_done(const spec::PlaceDone& done);
     /// tpt has invalidated the STag of the oldest Out::invalidate().
     void invalidated();
-    uint32_t held() const { return held_.size(); }     // reports that wait for an invalidation
+    uint32_t held() const { return held_.size(); }     // held reports: see deliver()
     bool idle() const { return deliveries_.empty(); }  // no segment waits for place_done
     /// For benches, as Tx::set_msn: the next expected MSN; packets placed since reset.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }

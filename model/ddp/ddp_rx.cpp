@@ -38,8 +38,9 @@ Cause tagged_cause(TptResult r) {
   return Cause::kNone;
 }
 
-/// The RDMAP opcode in the low four bits of byte 1 (RFC 5040). Enough to find a Write, a Send and
-/// Immediate Data: rdmap judges the fifth bit, which the extensions use.
+/// The RDMAP opcode in the low four bits of byte 1 (RFC 5040). Where the extensions are enabled,
+/// opcodes have a fifth bit: rdmap then refuses a tagged segment, or one on QN 0, with that bit set
+///
 spec::RdmapOpcode opcode_of(std::span<const uint8_t> b) {
   return static_cast<spec::RdmapOpcode>(b[1] & 0x0f);
 }
@@ -52,10 +53,10 @@ spec::RxDone flushed(uint16_t qpn, uint16_t tag) {
 
 }  // namespace
 
-/// Checks the header: version, QN, MSN, MO. Every segment fails that follows such an error, or that
-/// entered after a stop. Byte 0: 0x80 tagged, 0x40 last segment, low two bits the DDP version.
-/// Untagged headers have the QN at byte 6, the MSN at 10 and the MO at 14. Tagged headers have the
-/// STag at 2 and the TO at 6.
+/// Checks the header: version, QN, MSN, MO. A segment also fails if an earlier one of its QP has
+/// such an error, or if it entered after a stop. Byte 0: 0x80 tagged, 0x40 last segment, low two
+/// bits the DDP version. Untagged headers have the QN at byte 6, the MSN at 10 and the MO at 14.
+/// Tagged headers have the STag at 2 and the TO at 6.
 Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
   const bool counts = q.running && q.counted != 0 && !q.failed;
   Judged j{.cause = counts ? u.hdr.cause : Cause::kLocalCatastrophic};

@@ -117,8 +117,9 @@ class HostIf {
     bool can_ask(Reader r) const;
     void ask(Reader r, const MemRead& read);
     void ask(PayloadFetch fetch);  // of Reader::kPayload
-    /// Whether next() may be called: the client's oldest unsent request has a tag, buffer space
-    /// and the placements of its watermark; or DMA is disabled, so that next() refuses the read.
+    /// Whether next() may be called for the client's oldest unsent request: the placements of its
+    /// watermark are done, and a tag and buffer space are free. Without DMA it needs neither of
+    /// these two, because next() refuses the read.
     bool has_next(Reader r) const;
     /// The next request, cut at extents, 4 KiB and MRRS. Length 0: the read was refused.
     ReadTlp next(Reader r);
@@ -132,7 +133,7 @@ class HostIf {
     /// Processes the valid part of a completion, in the order of arrival.
     void piece(const ReadPiece& p);
     Reader reader(uint8_t tag) const { return tags_[tag].reader; }
-    bool whole(Reader r) const;  // the client's oldest read is complete or has failed
+    bool whole(Reader r) const;  // the client's oldest read has ended: take() returns it
     PayloadData take(Reader r);  // returns that read, and frees its space
     uint64_t errors() const { return errors_; }
     uint64_t unexpected() const { return unexpected_; }
