@@ -319,7 +319,7 @@ void HostUnit::dev_cfg(const spec::DevCfg& cfg) {
 void HostUnit::place_done(const spec::PlaceDone& done) {
   place_done_o(done);
   if (host_.rd.has_next(Reader::kPayload))
-    rd_.wake(u_.now() + 1);  // it may have waited for this placement
+    rd_.wake(u_.now() + 1);  // a read may have waited for this placement
   placed_o();
 }
 void HostUnit::word_done() {

@@ -75,7 +75,7 @@ class LlpIf {
   /// our FIN before it. (That can happen if a peer responds to a request before the request was
   /// sent.) A Terminate behind our FIN counts as sent: call sent() for it.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
-  void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx
+  void sent(const spec::TxFpduHdr& hdr);  // the FPDU's last beat was accepted on llp_tx
   bool is_behind_fin(uint16_t qpn) const { return qps_[qpn].bound && qps_[qpn].fin; }
   // Streaming bytes of admin. kWait: for credit. kDrop: the connection does not take them any more.
   enum class Raw : uint8_t { kSend, kWait, kDrop };

@@ -253,7 +253,7 @@ void QpUnit::step_ctl() {
     if (const auto* event = std::get_if<spec::LlpEvent>(&c)) qp_.llp_event(*event);
     if (const auto* fault = std::get_if<spec::CqFault>(&c)) qp_.cq_fault(*fault);
   }
-  rq_ready_o();  // ddp repeats its take: it ends if its QP has stopped
+  rq_ready_o();  // ddp repeats a take that waits: of a stopped QP it ends as empty
   if (commanded_ && u_.now() >= commanded_->late) (void)qp_.give_up(commanded_->qpn);
 }
 

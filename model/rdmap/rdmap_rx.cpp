@@ -140,7 +140,7 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
 
 /// Puts a request of the peer into the QP's IRD.
 Cause Rdmap::request_in(Qp& q, const spec::RxSegment& s, Inbound in) {
-  if (q.closed()) return Cause::kLlpLost;  // its response would follow our FIN
+  if (q.closed()) return Cause::kLlpLost;  // the response would follow our FIN
   if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
   in.head = s.head;
   in.ulpdu_length = s.ulpdu_length;
