@@ -8,8 +8,8 @@
 //
 // Invariant: at most one read is outstanding. So admin_ring, admin_pages and admin_bytes share the
 // read client (OneReader_A).
-// Latency, with memory and units that respond in the next cycle, from doorbell to response: nop 12
-// cycles, create_pd 15, create_qp 30, create_mr 1.4 per page.
+// Latency, with memory and units that respond in the next cycle, from doorbell to response, in
+// cycles: nop 12, create_pd 15, create_qp 30, create_mr 1.4 for each page of the region.
 // Back-pressure: waits for host_if and for the unit that a command addresses; no unit waits for
 // admin.
 // Model: model/admin/admin.hpp. Bench: tb/admin/admin_test.cpp. Contract:
@@ -178,7 +178,7 @@ module admin (
     .pbl_valid_o(pbl_wr_valid_o), .pbl_ready_i(pbl_wr_ready_i), .pbl_o(pbl_wr_o)
   );
 
-  // --- streaming bytes: address and length from conn_give, conn_send and modify_qp
+  // --- streaming bytes: the arguments of conn_give, conn_send or modify_qp give address and length
   logic bytes_rd, bytes_hdr_ready, bytes_beat_ready, bytes_wr, is_modify;
   iwarp_pkg::admin_modify_args_t mod;
   iwarp_pkg::admin_conn_args_t   conn;

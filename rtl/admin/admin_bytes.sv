@@ -9,7 +9,7 @@
 // Invariants:
 //  1. Load and send are separate commands. So no byte is sent before all bytes are loaded and all
 //     other checks have passed.
-//  2. Load and send pass up to 1024 bytes; store passes any length.
+//  2. Load and send pass up to 1024 bytes (SendMax in admin_judge); store passes any length.
 // Throughput: a beat per cycle.
 // Back-pressure: waits for the read, for raw_tx or raw_rx, and for admin_wr.
 // Sibling: admin_exec.
@@ -29,7 +29,7 @@ module admin_bytes (
   input  logic [15:0] length_i,
   input  logic [15:0] connection_i,
   output logic done_o,
-  output logic failed_o,                 // with done_o of a load or store
+  output logic failed_o,                 // with done_o. load: read failed; store: connection ended
   output logic [15:0] stored_o,          // with done_o of a store
   // read client, shared
   output logic rd_valid_o,

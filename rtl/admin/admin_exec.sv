@@ -1,7 +1,7 @@
 // admin_exec: executes one command at a time: checks it, looks up the objects that it names, passes
 // it to its unit, records the change.
 //
-//   command -> [ admin_judge ] -> read tables -> read the receive CQ -> exists? in use?
+//   command -> [ admin_judge ] -> read tables -> read the receive CQ, SRQ -> exists? in use?
 //     -> slot free? ranges free? page list (create_mr) / QP idle? ranges free? connection and bytes
 //        (modify_qp to rts, conn_send)
 //     -> unit's command -> its response
@@ -16,9 +16,9 @@
 //  2. A unit whose command would have to wait for traffic responds in_progress. admin_exec returns
 //     that status like a refusal (decision 6). A long page list likewise (admin_pages).
 //  3. An object has its ranges (admin_ranges) from the check of a create_mr or modify_qp to rts
-//     until that command fails, or until destroy_mr or destroy_qp is answered ok. While a page list
-//     is kept (admin_pages), its slot has them; a create_mr that takes its slot, its place or its
-//     ranges releases them first.
+//     until that command fails, or until destroy_mr or destroy_qp is answered ok. While admin_pages
+//     keeps a page list, the list's STag slot has its ranges. A create_mr for that slot or those
+//     ranges releases them first. So does one with another long list, if the kept one is old.
 // Latency: about 10 cycles plus the unit's time. One command at a time.
 // Back-pressure: waits for the unit, for admin_pages and admin_bytes, and for admin_ring.
 // Siblings: admin_tables, admin_ranges, admin_pages, admin_bytes, admin_ring.
@@ -53,7 +53,7 @@ module admin_exec (
   output logic kept_turned_away_o,           // another long list is answered in_progress
   output logic kept_forget_o,
   input  logic kept_i,                       // a list is kept
-  input  logic kept_same_i,                  // it is that of the command
+  input  logic kept_same_i,                  // the kept list is that of the command
   input  logic kept_old_i,                   // its owner has not continued it; it may be forgotten
   input  logic [15:0] kept_slot_i,           // its STag slot
   output iwarp_pkg::admin_cmd_t cmd_o,       // the current command, for admin_pages and admin_bytes
@@ -194,10 +194,10 @@ module admin_exec (
   assign plan_release  = !plan_continue &&
                          (is_kept_slot || (kept_i && is_long && has_list && kept_old_i));
   assign plan_wait     = !plan_continue && !plan_release && kept_i && is_long && has_list;
-  // A create_mr is refused its entries, which may be those of the kept list. The kept list is
-  // forgotten, because its owner may never continue it; it loses only its progress.
+  // claims_again: entries of a create_mr are in use, perhaps by the kept list. So that list is
+  // released and forgotten: its owner may never continue it, and it loses only its progress.
   assign claims_again = state_q == StClaim && ranges_done && ranges_refused && !is_qp && kept_i;
-  // A command that failed after its claim. (A list that waits keeps its own.)
+  // gives_back: the command failed after its claim. A kept list keeps its ranges: claimed_q is 0.
   assign gives_back = claimed_q && status_q != iwarp_pkg::AdmOk;
 
   // First read: the object, and the objects that the arguments name. Second: the receive CQ, the

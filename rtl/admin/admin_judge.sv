@@ -1,13 +1,13 @@
-// admin_judge: checks whether a command is well formed: opcode and object range first; then, once
-// the objects that it names are known to exist, its arguments.
+// admin_judge: checks whether a command is well formed. admin_exec uses status_o first (opcode and
+// object range). When the objects that the command names exist, it uses refs_ok_o and args_ok_o.
 //
-// admin_tables checks existence; the units check states. Reserved bits must be zero. Other fields
-// that an opcode does not use are not checked.
+// admin_exec checks existence in admin_tables; the units check states. Reserved bits must be zero.
+// Other fields that an opcode does not use are not checked.
 // Combinational, registered by its user. Bench: tb/admin/admin_test.cpp
 module admin_judge (
   input  iwarp_pkg::admin_cmd_t    cmd_i,
   output iwarp_pkg::admin_status_e status_o,   // of opcode and object
-  output logic                     refs_ok_o,  // PD, CQs, EQ in args are in range
+  output logic                     refs_ok_o,  // PD, CQs, EQ and SRQ in args are in range
   output logic                     args_ok_o
 );
   iwarp_pkg::admin_ring_args_t   ring;
@@ -33,8 +33,8 @@ module admin_judge (
   assign eq_ok     = ring_ok && ring.base[3:0] == '0;
   assign cq_ok     = ring_ok && ring.base[4:0] == '0;
 
-  // The receive queue: the QP's own, an SRQ's (its fields lie where a QP has those of its receive
-  // queue), or none, where the QP has an SRQ.
+  // rq_ok checks the ring of a QP's receive queue. It also checks the ring of an SRQ, whose fields
+  // lie at the same bits of args. A QP with an SRQ has no receive queue: these fields must be 0.
   logic rq_ok, qp_ok, srq_ok, limit_ok;
   assign rq_ok    = qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing &&
                     qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages;
@@ -59,9 +59,9 @@ module admin_judge (
                           : mod.to_state == 8'(iwarp_pkg::QpsClosing) ||
                             mod.to_state == 8'(iwarp_pkg::QpsError));
 
-  // --- regions: pages of 4 KiB to 2 MiB (log_page 12 to 21), fewer than 2^22 of them, fewer than
-  // 2^48 bytes; spanned: the bytes of the pages. bound: for QP qpn alone, which remote invalidation
-  // needs.
+  // --- regions: pages of 4 KiB to 2 MiB (log_page 12 to 21), below 2^22 pages and 2^48 bytes.
+  // spanned: bytes of all pages. bound: only QP qpn may use the region; remote_invalidate needs it
+  // (decision 13). It excludes mw_bind: no peer may close a region with windows (decision 15).
   logic mr_ok, fast_ok, window_ok;
   logic [52:0] spanned;
   assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];
@@ -81,21 +81,21 @@ module admin_judge (
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
-  // For fast registrations: room for 2^log_page pages, and nothing else yet.
+  // A fast region: room for 2^log_page pages. A later registration sets the other fields: here 0.
   assign fast_ok = {mr.bound, mr.qpn, mr.rights, mr.base_to, mr.length, mr.first_offset,
                     mr.page_list, mr.reserved1, mr.reserved2} == '0 &&
                    mr.log_page <= 8'($clog2(rnic_pkg::NumPbl)) &&
                    mr.pages == 32'd1 << mr.log_page[4:0] &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
-  // Memory windows: nothing yet.
+  // A memory window (mr.window is its type, 1 or 2): a later bind sets all other fields, here 0.
   assign window_ok = {mr.log_page, mr.rights, mr.qpn, mr.base_to, mr.length, mr.first_offset,
                       mr.pbl_base, mr.page_list, mr.pages, mr.bound, mr.fast,
                       mr.reserved1, mr.reserved2} == '0 &&
                      mr.window != 2'd3;
 
-  // --- connections. Limits: for conn_send the FIFO of admin_bytes, for conn_give the bytes that
-  // wait (llp_if_rule)
+  // --- connections. conn_send: SendMax bytes fit in the FIFO of admin_bytes. conn_give: the limit
+  // is the number of bytes that wait, which llp_if_rule knows
   localparam int unsigned SendMax = 1024;
   logic conn_connect_ok, conn_give_ok, conn_send_ok, port_ok, conn_in_range;
   assign conn_connect_ok = conn.reserved0 == '0;

@@ -10,10 +10,10 @@
 //  3. So a list of up to 64 entries is written whole or not at all. A longer list may be written in
 //     part, if the host changed it or it became unreadable between the two reads. The written
 //     entries then belong to a region that is not created.
-//  4. After ListPart entries of a list, checked or written, it answers in_progress and keeps its
-//     position (decision 6): one list at a time, `kept`. The same create_mr continues it. The
-//     cookie is compared too: the same memory may hold the list of another region by then. A list
-//     of one chunk is never kept.
+//  4. After ListPart entries of a list, checked or written, admin_pages answers in_progress and
+//     keeps the list's position (decision 6): `kept`, for one list at a time. The same create_mr
+//     continues the list. The cookie is compared too: by then the same memory may hold the list of
+//     another region. A list of one chunk is never kept.
 // Throughput: checks 8 entries per cycle, writes one.
 // Back-pressure: waits for the read and for pbl_wr.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are
@@ -34,10 +34,10 @@ module admin_pages (
   // the list that waits for its next create_mr
   input  logic [15:0] cookie_i,              // of the command; a repetition has the same
   input  logic [15:0] slot_i,                // its STag slot
-  input  logic turned_away_i,                // a pulse: another long list has waited for it
+  input  logic turned_away_i,                // a pulse: another long list was answered in_progress
   input  logic forget_i,
   output logic kept_o,
-  output logic kept_same_o,                  // it is that of the command
+  output logic kept_same_o,                  // the kept list is that of the command
   output logic kept_old_o,                   // its owner has not continued it; it may be forgotten
   output logic [15:0] kept_slot_o,
   // read client, shared
@@ -60,7 +60,7 @@ module admin_pages (
 
   typedef enum logic [2:0] {
     StIdle,
-    StPlace,    // its address is registered
+    StPlace,    // the address of the next chunk is registered
     StRead,     // requests a chunk
     StHeader,
     StLoad,     // checks its beats, and stores them if they are to be written
@@ -77,9 +77,9 @@ module admin_pages (
   logic        over_q, paused, part_over;
   logic [9:0]  part_q;         // entries of this command
   logic [21:0] at_q, last_at_q;
-  // Of the chunk's address: the 512-byte blocks that at_q changes, with its carry.
+  // low_q: bits 24:9 of the chunk's address, in blocks of 512 bytes, with the carry of their sum.
   logic [16:0] low_q;
-  logic [38:0] high_q;       // the rest of the address after a carry
+  logic [38:0] high_q;       // bits 63:25 of the address, if low_q has a carry
   logic [6:0]  chunk;
   assign last_chunk   = at_q[21:6] == last_at_q[21:6];
   assign chunk        = last_chunk ? {1'b0, last_at_q[5:0]} + 7'd1 : 7'd64;
@@ -205,7 +205,7 @@ module admin_pages (
   assign hdr_ready_o  = state_q == StHeader;
   assign beat_ready_o = state_q == StLoad;
   assign pbl_valid_o  = state_q == StWrite && f_valid;
-  // In the table, as admin_judge has checked.
+  // pbl_at lies in the table, since admin_judge has checked pbl_base + pages.
   assign pbl_at       = pbl_base_i[PblW-1:0] + PblW'(at_q);
   assign pbl_o        = {32'(pbl_at), entry};
   assign done_o       = state_q == StDone;

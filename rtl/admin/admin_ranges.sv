@@ -61,7 +61,7 @@ module admin_ranges (
     StEnd,       // finds its end
     StFirst,     // finds its first and last word
     StRead,      // reads a word; its mask is registered
-    StUse,       // inspects it, or writes it back
+    StUse,       // inspects the word, or writes it back with the mask's bits changed
     StNext,      // the next range, or the next pass
     StSave,      // writes the record
     StDone
@@ -75,7 +75,7 @@ module admin_ranges (
   ranges_t          ranges_q, saved, of_qp;
   range_t           of_stag, range;
   logic [63:0]      word, mask, mask_q;
-  logic [1:0]       turn_q;              // {writes, second range}; a release begins with writes
+  logic [1:0]       turn_q;  // {writes, second range}; a release only writes, so it begins at 2
   logic             writes;
   assign writes = turn_q[1];
 

@@ -56,12 +56,12 @@ module admin_ring (
   state_e state_d, state_q;
 
   logic [15:0] producer_q, index_q, ahead, mask;
-  // index_q in the ring, and its addresses. They follow index_q by one cycle: StIdle lies between
-  // a change and the use.
+  // entry_q: index_q modulo the size of the ring. The addresses follow index_q by one cycle; StIdle
+  // lies between a change of index_q and their use.
   logic [15:0] index_d, entry_q;
-  logic [22:0] cmd_low_q;    // the part that the entry changes, with its carry
+  logic [22:0] cmd_low_q;    // low address bits, which the entry changes, with the carry of the sum
   logic [21:0] rsp_low_q;
-  logic [41:0] cmd_high_q;   // the rest after a carry
+  logic [41:0] cmd_high_q;   // the high address bits, if the low ones have a carry
   logic [42:0] rsp_high_q;
   iwarp_pkg::admin_cmd_t cmd_q;
   iwarp_pkg::admin_rsp_t rsp;
@@ -100,7 +100,7 @@ module admin_ring (
     entry_q  <= index_d & mask;
     cmd_low_q <= {1'b0, dev_cfg_i.admin_cmd_base[21:0]} + {1'b0, entry_q, 6'h0};
     rsp_low_q <= {1'b0, dev_cfg_i.admin_rsp_base[20:0]} + {1'b0, entry_q, 5'h0};
-    // of settings that do not change while admin is enabled
+    // one cycle is enough: these settings do not change while admin is enabled
     cmd_high_q <= dev_cfg_i.admin_cmd_base[63:22] + 42'd1;
     rsp_high_q <= dev_cfg_i.admin_rsp_base[63:21] + 43'd1;
   end

@@ -3,14 +3,14 @@
 //   PD {exists, uses}       EQ {exists, uses}
 //   CQ {exists, EQ, uses}   QP {exists, is an SRQ, has one, its number, PD, send CQ, receive CQ}
 //
-// An SRQ has its uses in place of the two CQs.
+// An SRQ's word has the number of its uses (the QPs that take from it) in place of the two CQs.
 //
 // In: a read of all four tables at once, each at its own number; a write of one table. Out: the
 // words read, one cycle later, held until the next read.
 // Invariant: admin_exec reads, decides, and reads again for each change, so no hazard exists.
 // Sibling: admin_exec. Bench: tb/admin/admin_test.cpp
 module admin_tables #(
-  localparam int unsigned UseW = 20   // at most 65536 regions, 8192 QPs and SRQs of a PD
+  localparam int unsigned UseW = 20   // a PD's uses: up to 65536 regions, 8192 QPs and SRQs
 ) (
   input  logic clk_i,
   input  logic rst_ni,
