@@ -79,7 +79,7 @@ module admin_exec (
     StClaim, StRelease,                    // ranges of page-list entries, IRD and ORD slots
     StPages,                               // page list
     StIsIdle, StIsIdleRsp,                 // modify to rts: the QP's state
-    StConn, StConnRsp,                     // modify to rts, conn_send: the connection
+    StConn, StConnRsp,                     // modify to rts, conn_send: llp_if: connection, credit
     StLoad, StSend, StDrop,                // bytes out
     StUnit, StUnitRsp,                     // the command itself
     // create_qp: query its CQs; if one has overrun, destroy the QP again. qp knows the QP by then,

@@ -23,7 +23,7 @@
 module admin_pages (
   input  logic clk_i,
   input  logic rst_ni,
-  input  logic start_i,
+  input  logic start_i,                      // a pulse; list_i to log_page_i stay until done_o
   input  logic continue_i,                   // with start_i: from the kept position
   input  logic [63:0] list_i,
   input  logic [21:0] pages_i,
@@ -35,7 +35,7 @@ module admin_pages (
   input  logic [15:0] cookie_i,              // of the command; a repetition has the same
   input  logic [15:0] slot_i,                // its STag slot
   input  logic turned_away_i,                // a pulse: another long list was answered in_progress
-  input  logic forget_i,
+  input  logic forget_i,                     // a pulse: the kept list is forgotten
   output logic kept_o,
   output logic kept_same_o,                  // the kept list is that of the command
   output logic kept_old_o,                   // its owner has not continued it; it may be forgotten
@@ -75,7 +75,7 @@ module admin_pages (
   // chunk could not be read. over_q: the list is finished, or has failed.
   logic        write_q, bad_q, unread_q, last_chunk, end_of_chunk, end_of_list, loaded, step;
   logic        over_q, paused, part_over;
-  logic [9:0]  part_q;         // entries of this command
+  logic [9:0]  part_q;         // entries checked or written in this command: its part
   logic [21:0] at_q, last_at_q;
   // low_q: bits 24:9 of the chunk's address, in blocks of 512 bytes, with the carry of their sum.
   logic [16:0] low_q;
@@ -87,8 +87,8 @@ module admin_pages (
   assign end_of_chunk = (&at_q[5:0]) || end_of_list;
   assign loaded       = state_q == StLoad && beat_valid_i && beat_i.last;
   assign step         = pbl_valid_o && pbl_ready_i;
-  assign paused       = !over_q;         // in StDone
-  assign part_over    = part_q == rnic_pkg::ListPart - 10'd64;   // with this chunk, which is full
+  assign paused       = !over_q;         // valid in StDone: the list is kept
+  assign part_over    = part_q == rnic_pkg::ListPart - 10'd64;   // this chunk completes the part
 
   // --- the list that waits
   typedef struct packed {
