@@ -122,7 +122,7 @@ module atomic (
     .end_valid_o(xlate_end), .end_ready_i(xlate_end_ready), .end_ending_o(xlate_ending)
   );
 
-  // --- lock. rsp: the lock is granted, or the entry queues; wake: a queued entry is granted.
+  // --- lock. rsp: the request has the lock or queues for it; wake: a queued one gets the lock.
   logic       rsp_valid, rsp_granted, wake, lock_release;
   logic [5:0] rsp_entry, wake_entry, release_entry;
   atomic_lock #(.Entries(64), .Buckets(256)) u_lock (

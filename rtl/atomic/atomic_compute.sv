@@ -54,7 +54,7 @@ module atomic_compute (
 `endif
   );
 
-  // --- beside the ALU: stages 1 to 3. unread: the read has failed; bad: nothing is stored.
+  // --- beside the ALU: stages 1 to 3. unread: the read has failed; bad: refused or unread
   logic [2:0]  valid_q;
   logic [6:0]  s1_entry_q, s2_entry_q, s3_entry_q;
   logic [63:3] s1_address_q, s2_address_q, s3_address_q;

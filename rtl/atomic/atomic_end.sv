@@ -83,7 +83,7 @@ module atomic_end (
   localparam int unsigned Items = 72;   // entries: requests 0 to 63, results 64 to 71
 
   // --- one of the ends: {entry 7, ending 2}
-  // ended_locked_q: it holds a lock: a request (bit 6 of its entry is 0) of a source but xlate (3)
+  // ended_locked_q: the item holds a lock: a request (entry[6] is 0) from any source but xlate (3)
   logic       ended, ended_q, ended_locked_q;
   logic [1:0] source, ending, ending_q;
   logic [6:0] entry, entry_q;

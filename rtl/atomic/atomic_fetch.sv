@@ -124,7 +124,7 @@ module atomic_fetch (
   assign qn1_rd_req_valid_o = begun_q && !drop_q && !write_q;
   assign qn1_rd_req_o       = {address, 3'd0, 13'd8};
 
-  // --- read responses. asked_*: the oldest read that has not returned.
+  // --- read responses. asked_*: the oldest read request whose response has not been taken.
   logic        asked_valid, asked_ready, asked_room, hdr_valid, hdr_ready, read_ready;
   logic [5:0]  asked_entry;
   logic [6:0]  asked_count;
@@ -155,7 +155,7 @@ module atomic_fetch (
     .count_o()
   );
 
-  // --- choose one of them
+  // --- choose a result, an Atomic Write or a read response
   logic [1:0] source;
   stream_arb #(.Width(WordW), .N(3)) u_operand (
     .clk_i, .rst_ni,

@@ -14,11 +14,11 @@
 //    cycles each read their predecessor.
 // 2. A bucket is busy if its last entry is live (acquired, not released) in this very bucket. The
 //    last entry of a busy bucket is live in it, because releases go from the oldest to the newest
-//    (LastIsNewest_A). A word of `last` that is stale or was never written names an entry that is
-//    not. So a release does not write `last`, and `last` needs no ram_clear after reset.
+//    (LastIsNewest_A). The entry in a word of `last` that is stale or was never written is not live
+//    in that bucket. So a release does not write `last`, and `last` needs no ram_clear.
 // 3. Each entry has at most one next, and is released once. A release grants its next. An entry
 //    without a next frees the bucket, because it is then the last one (NextIsNext_A).
-// 4. A newcomer whose predecessor is released in its cycle 1 does not link; it is granted.
+// 4. If the predecessor is released in the newcomer's cycle 1, the newcomer is granted, not linked.
 // 5. At most one entry of a bucket (Exclusion_A), and so of an address (OneHolder_A), is granted.
 //    Grants are in order of arrival (Order_A).
 //
@@ -277,9 +277,9 @@ module atomic_lock #(
     // an address is in one bucket, and has one granted entry
     `RNIC_ASSERT(OneHolder_A,    f_hashed && (f_both & (f_both - 1'b1)) == '0)
     `RNIC_ASSERT(Exclusion_A,    f_exclusion)                // one granted entry in a bucket
-    `RNIC_ASSERT(Order_A,        f_order)   // after every entry that acquired before it
-    `RNIC_ASSERT(Acquired_A,     (f_seen & ~f_out_q) == '0)  // and it had been acquired
-    `RNIC_ASSERT(Granted_A,      f_granted)                  // as soon as none is ahead of it
+    `RNIC_ASSERT(Order_A,        f_order)   // a granted entry waits for no earlier one
+    `RNIC_ASSERT(Acquired_A,     (f_seen & ~f_out_q) == '0)  // only acquired entries are granted
+    `RNIC_ASSERT(Granted_A,      f_granted)   // an acquired entry that waits for none is granted
     `RNIC_ASSERT(Held_A,         f_seen == held_q)
     `RNIC_ASSERT(Ghost_A,        f_ghost)
     `RNIC_ASSERT(Total_A,        f_total)

@@ -45,7 +45,7 @@ module atomic_store (
   input  logic        sent_ready_i,
   output logic [6:0]  sent_entry_o,
   output logic [1:0]  sent_ending_o,
-  // to the commit trace: an item is decided
+  // to the commit trace: an item with ending done is decided. store 0: a CmpSwap without a match
   output logic        decided_o,
   output logic        decided_store_o,
   output logic [6:0]  decided_entry_o
@@ -53,7 +53,7 @@ module atomic_store (
   // entries: requests 0 to 63, results 64 to 71; so bit 6 of an entry marks a result
   localparam int unsigned Items = 72;
 
-  // --- decide. passes: the head goes on to `sent`, which has all words and all results.
+  // --- decide. passes: the head goes on to `sent`, which takes all words and all results.
   logic        head_valid, head_pop, head_store, queue_room, passes;
   logic [6:0]  head_entry;
   logic [1:0]  head_ending;

@@ -40,7 +40,7 @@ module atomic_xlate (
   input  logic        qn1_extent_valid_i,
   output logic        qn1_extent_ready_o,
   input  iwarp_pkg::qn1_extent_t qn1_extent_i,
-  // to atomic_end: the response for an entry, once for each
+  // to atomic_end: the response for an entry, in each cycle until the item leaves
   output logic        answer_valid_o,
   output logic [6:0]  answer_entry_o,
   output logic [2:0]  answer_result_o,
@@ -116,7 +116,7 @@ module atomic_xlate (
   assign end_valid_o      = valid_q && ends;
   assign end_ending_o     = dropped_q ? iwarp_pkg::AtEndDropped : iwarp_pkg::AtEndRefused;
 
-  // Written again while an end waits, with the same words.
+  // While an end waits, answer_valid_o stays: atomic_end writes the same words again.
   assign answer_valid_o  = valid_q;
   assign answer_entry_o  = entry_q;
   assign answer_result_o = result_q;
