@@ -81,10 +81,10 @@ module cq (
   assign cq_cmd_rsp_o       = write_rsp_valid ? write_rsp : event_rsp;
 
   // --- inputs
-  // req_may: the completion at the head of u_req may be written (req_passed_q: its doorbells are
-  // taken). A completion carries the number of doorbells counted when it arrives, and waits until
-  // as many are taken. The counts are compared over half their range: fewer than 2^31 doorbells
-  // pass while a completion waits for PCIe.
+  // A completion in u_req carries the number of doorbells counted when it arrived, and waits until
+  // cq_write has taken as many (req_passed_q). req_may: the head of u_req may be written. The sign
+  // of the counts' difference decides (bell_missing): fewer than 2^31 doorbells pass while a
+  // completion waits for PCIe.
   logic req_valid, req_ready, req_may, req_passed_q, bell_missing, all_taken_q;
   logic [31:0] bells_given_q, bells_taken_q, req_bells;
   logic [30:0] unused_bells;

@@ -73,8 +73,8 @@ module cq_event (
     StForget,   // completion bits of a destroyed CQ have been read
     StForget2,  // then its error bits
     StHead,     // bits and EQ of the list's head have been read
-    StEq,       // its EQ is read
-    StTry,      // checks that it has room
+    StEq,       // the state of the head's EQ is read
+    StTry,      // checks that the EQ has room
     StEntry,    // writes the EQE
     StMessage   // writes its MSI-X message
   } state_e;
@@ -215,7 +215,7 @@ module cq_event (
   always_comb begin
     we    = 1'b0;
     waddr = list_addr;
-    wbits = 2'b00;          // not in the list
+    wbits = 2'b00;          // StHead, StTry: the head leaves the list and is not pending
     case (state_q)
       StSet: begin
         we    = 1'b1;

@@ -23,8 +23,8 @@
 //
 // Order:
 //  - A completion is written after the doorbells that host_if accepted before it arrived (cq counts
-//    them). So an entry that a driver has freed before it posts is free (a QP in state error
-//    completes within a few cycles).
+//    them). So a CQ entry that a driver frees before it posts a WQE is free for the WQE's CQE. This
+//    matters for a QP in state error, which completes a WQE within a few cycles.
 //  - A command is executed after the completions that qp made before the command arrived, wherever
 //    they are now: given_q counts them where qp makes them, taken_q where they are picked.
 //  - A command is answered when it leaves the output queue, after entries and events. cq_event
@@ -117,8 +117,8 @@ module cq_write (
     .valid_o(lost_valid), .ready_i(pick && pick_fault), .data_o(lost_cqn), .count_o()
   );
 
-  // A command waits until the completions counted when it arrived (before_q) are taken. Counts are
-  // compared over half their range.
+  // A command waits until the completions counted when it arrived (before_q) are taken. The sign of
+  // the difference of the 16-bit counts decides (cqe_missing).
   // arrived_q: a command waits, and before_q is its count. passed_q: all of these are taken.
   logic        arrived_q, passed_q, cqe_missing;
   logic [15:0] given_q, taken_q, before_q;
@@ -221,8 +221,8 @@ module cq_write (
   // --- compute
   logic [15:0] size, used, ahead, sol_ahead, slot;
   logic        is_full, db_ok, counts, fire;
-  // Events for cq_event: fire (completion), overran, tell (a command that changes where a CQ
-  // reports, or destroys it).
+  // Events for cq_event: fire (completion), overran, tell (create_cq and modify_cq: the EQ of the
+  // CQ; destroy_cq).
   logic        tell, overran, sol_left, arms_sol;
   logic [47:0] time_q;
   logic        is_error;
@@ -236,7 +236,7 @@ module cq_write (
   assign is_error  = cqe_q.status != iwarp_pkg::WcSuccess;
   assign counts    = cqe_q.solicited || is_error;
   assign slot      = producer & (size - 16'h1);
-  // arms_sol: an arming for any completion is kept
+  // arms_sol: the doorbell arms for solicited completions only. An arming for any one stays
   assign arms_sol  = db_q.solicited_only && !(armed && !sol_only);
   // sol_left: the last completion that counted is not consumed yet
   assign sol_left  = sol_seen && sol_ahead != 16'h0 && sol_ahead <= ahead;
@@ -363,7 +363,7 @@ module cq_write (
   end
 
   // --- response
-  logic                   rsp_valid_q, rsp_wait_q;   // rsp_wait_q: executed, still in the output
+  logic                   rsp_valid_q, rsp_wait_q;   // rsp_wait_q: executed, not popped from u_out
   iwarp_pkg::cq_cmd_rsp_t rsp_q;
   assign rsp_valid_o = rsp_valid_q;
   assign rsp_busy    = rsp_valid_q || rsp_wait_q;
