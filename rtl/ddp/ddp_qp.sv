@@ -37,7 +37,7 @@ module ddp_qp (
   // to the leaves with a table: rx_header, rx_deliver, tx_slot, tx_header, tx_sched
   output logic [4:0]   ctl_valid_o,
   input  logic [4:0]   ctl_ready_i,
-  output logic         ctl_start_o,      // the order is a start, else a stop or sync
+  output logic         ctl_start_o,      // the order is a start, else a stop; leaves get no sync
   output logic [15:0]  ctl_qpn_o,
   output logic [15:0]  ctl_pd_o,
   output logic         ctl_persist_o,

@@ -23,7 +23,7 @@
 // writes, never for ddp_tx.
 // No deadlock of invalidations: ddp_rx_pieces requests a lookup only when ddp_rx_deliver and its
 // ddp_rx_hold have room for the segment. So every extent that tpt has issued for it retires. tpt
-// finishes an invalidation when the extents of the STag have retired. Without this rule it could
+// finishes an invalidation when the extents of the STag have retired. Without this rule, tpt could
 // wait for a segment that waits behind the report which this invalidation holds in ddp_rx_hold.
 // Bench: tb/ddp/ddp_rx_test.cpp
 module ddp_rx (

@@ -3,7 +3,7 @@
 //
 //   deliver --> [ queue ] --> if placed: wait for [ done ] > 0 ---> [ hold ] --> rx_done --> qp
 //   place_done --> [ done: a counter, always takes ] --^        ^
-//   [ failed, per QP ]: an error of a receive only as the QP's first error
+//   [ failed, per QP ]: an error of a receive is reported only if it is the QP's first error
 //   [ owed, per QP ]: the WQE of an SRQ that an open message has taken ---+-- stop
 //
 // 1. A receive that ends with an error found by ddp (loc_len_err, loc_prot_err) is reported with
@@ -27,7 +27,7 @@ module ddp_rx_deliver (
   // from ddp: the table is being cleared
   input  logic         clear_i,
   input  logic [15:0]  clear_addr_i,
-  // from ddp_qp: start; or stop, done when the WQE that is owed is reported
+  // from ddp_qp: start; or stop, which is accepted when the WQE that is owed, if any, is reported
   input  logic         ctl_valid_i,
   output logic         ctl_ready_o,
   input  logic         ctl_start_i,

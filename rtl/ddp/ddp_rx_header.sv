@@ -9,7 +9,7 @@
 // 1. Errors (RFC 5041 sections 4.2, 4.3, 5.2, 7.1): a short header, another version, a QN above 2
 //    (QN 3 is valid where the extensions are enabled: it carries their responses), an MSN that is
 //    not the next, an MO that is not the next byte.
-// 2. A Send that passes 2^32 bytes is longer than any buffer (item_over).
+// 2. A Send that reaches 2^32 bytes, more than an MO can count, fails as too long (item_over).
 // 3. The table holds for each QP: running, an error was found here, the next MSN of QN 0 to 3,
 //    whether QN 0 has an open message and its MO, the PD, whether the extensions are enabled, and
 //    the bytes of the last Write and whether it has ended.
@@ -52,7 +52,7 @@ module ddp_rx_header (
   input  logic         head_valid_i,
   output logic         head_ready_o,
   input  logic [511:0] head_data_i,
-  // to header_take: bytes to take off
+  // to header_take: length of the DDP header, which it removes
   output logic         cut_valid_o,
   input  logic         cut_ready_i,
   output logic [5:0]   cut_bytes_o,
@@ -77,7 +77,7 @@ module ddp_rx_header (
   output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment; of
                                          // Immediate Data, bytes of the last Write
   output logic         item_inval_o,     // of a Send: item_stag_o is to be invalidated
-  output logic         item_over_o,      // of a Send: those bytes do not fit in 32 bits
+  output logic         item_over_o,      // of a Send: the total does not fit in 32 bits
   output logic [31:0]  item_stag_o,      // destination if tagged; of a Send, to be invalidated
   output logic [63:0]  item_to_o,
   output logic [15:0]  item_rights_o,    // that a tagged segment needs

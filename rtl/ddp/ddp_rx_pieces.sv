@@ -327,7 +327,7 @@ module ddp_rx_pieces (
   assign entry_index_o    = wqe_q.index;
   assign entry_total_o    = total;
 
-  // The remainder is written in the cycle after the cut.
+  // The remainder is written in the cycle after the cut, if the message has more segments.
   always_comb begin
     rest         = wqe_q;
     rest.left0   = left0_q;

@@ -43,7 +43,7 @@ module ddp_tx_header #(
   input  logic         ctl_valid_i,
   output logic         ctl_ready_o,
   input  logic [15:0]  ctl_qpn_i,
-  // from ddp_tx_segment: a segment (its fields: u_orders); inline bytes, of which to cut the first
+  // from ddp_tx_segment: a segment (fields: u_orders); inline bytes. shifted: cut off inline_cut_i
   input  logic               order_valid_i,
   input  logic [OrderW-1:0]  order_i,
   input  logic               inline_valid_i,
@@ -228,9 +228,9 @@ module ddp_tx_header #(
 
   // Inline bytes: unshifted, or with the first ones cut off. They wait here for the payload of all
   // earlier segments, which is a PCIe round trip, so the queue has as many beats as there may be
-  // segments. A segment of 224 bytes (max_inline) has 4 beats, so SegDepth / 4 of these fit. Then
-  // ddp_tx_segment, and all its later payload requests, wait until the first segment is sent. For
-  // cut segments, u_cut holds 4 beats.
+  // segments. A segment of 224 bytes (max_inline) has 4 beats, so SegDepth / 4 of these fill the
+  // queue. While it is full, ddp_tx_segment and all its later payload requests wait until the first
+  // of these segments is sent. For cut segments, u_cut holds 4 beats.
   localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;
   localparam int unsigned BeatW = $bits(inline_i);
   logic             as_is_ready, as_is_valid, as_is_pop,

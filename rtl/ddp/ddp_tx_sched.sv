@@ -35,7 +35,7 @@ module ddp_tx_sched (
   input  logic         ctl_start_i,
   input  logic [15:0]  ctl_qpn_i,
   input  logic [15:0]  ctl_pd_i,
-  output logic         ctl_done_o,       // E2 writes it
+  output logic         ctl_done_o,       // E2 writes the order to the table
   // from ddp_tx_slot: a message is stored. qn: of an untagged one. length: of all its bytes
   input  logic         arrive_valid_i,
   output logic         arrive_ready_o,
@@ -84,12 +84,12 @@ module ddp_tx_sched (
     logic        wanted;       // a want is outstanding
     logic        in_msg;       // a message is begun and not finished
     logic        last_resp;    // the source of the current or the last message is the responder
-    logic [3:0]  sq_count;     // SQ messages that wait, with the current one
-    logic [2:0]  sq_head;      // slot of the oldest of them
+    logic [3:0]  sq_count;     // SQ messages that wait, the current one included
+    logic [2:0]  sq_head;      // slot of the oldest SQ message
     logic        resp;         // a response waits or is being sent
     logic        term;         // a Terminate message waits
-    logic [31:0] rest;         // of the current message
-    logic [31:0] offset;
+    logic [31:0] rest;         // bytes of the current message that are not scheduled yet
+    logic [31:0] offset;       // bytes of the current message in earlier segments
     logic [15:0] mulpdu;
     logic [31:0] msn0;
     logic [31:0] msn1;
@@ -158,7 +158,7 @@ module ddp_tx_sched (
 
   // E1: the event's arguments, and the table's word.
   logic        one_term_q, one_start_q, one_tagged_q;
-  logic [15:0] one_mulpdu_q;   // or the PD
+  logic [15:0] one_mulpdu_q;   // of a grant; of an order of ddp_qp, the PD
   logic [1:0]  one_source_q, one_qn_q;
   logic [31:0] one_length_q;
   state_t      one;

@@ -8,7 +8,7 @@
 //   end of Cut or Inl --> order (header, kind, length) --> ddp_tx_header
 //                     --> sq_slot_free, resp_slot_free
 //
-// 1. Pos: the walk of a later segment begins where the previous segment ended.
+// 1. Pos: the walk over the SGEs begins where the message's previous segment ended.
 // 2. Inline bytes from an offset that is no multiple of 64 keep their first bytes; header_take in
 //    ddp_tx_header cuts them off.
 // 3. A slot is released when its last segment has been read from it. Exception: ddp_tx_header
@@ -130,10 +130,10 @@ module ddp_tx_segment #(
     StNext    // the next beat arrives
   } st_e;
 
-  // preq_push, xlate_push: a payload_req, a tx_xlate is enqueued. asked_q: this segment's
-  // payload_req was. sge_q, done_q: the SGE in turn, and its bytes already sent. avail_q: its other
-  // bytes. rest_q: bytes of the segment that are not cut yet. to_q, sge_to_q: TO at the peer, TO of
-  // the piece.
+  // preq_push, xlate_push: a payload_req, a tx_xlate is enqueued. asked_q: the payload_req of this
+  // segment is enqueued. sge_q, done_q: the SGE in turn, and its bytes already cut. avail_q: the
+  // SGE's bytes that are not cut. rest_q: bytes of the segment that are not cut. to_q, sge_to_q: TO
+  // at the peer, TO of the piece.
   st_e              st_d, st_q;
   logic             is_sq, free_ready, preq_ready, preq_push, xlate_ready, xlate_push, asked_q,
                     ends;
@@ -145,7 +145,7 @@ module ddp_tx_segment #(
   logic [31:0]      done_q, pos_done;
   logic [PosW-1:0]  pos;
   logic [15:0]      rest_q, piece;
-  logic [8:0]       inline_q;                 // bytes of this beat, from lane 0 on
+  logic [8:0]       inline_q;   // bytes from lane 0 of this beat to the segment's end: up to 287
   iwarp_pkg::wqe_sge_t sge, sge_now_q;
   logic [31:0]      avail_q;
   logic [63:0]      to_q, sge_to_q;

@@ -74,7 +74,7 @@ module ddp_tx_slot #(
   assign ctl_fire    = ctl_valid_i && ctl_ready_o;
   assign begin_msg   = tx_message_hdr_valid_i && !busy_q && !ctl_valid_i && !clear_i;
 
-  // From the second cycle on the slot address is valid.
+  // slot is valid from the message's second cycle on, when u_next has returned `next`.
   assign slot = is_sq ? SlotW'(qpn) * SlotW'(rnic_pkg::SqSlots) + SlotW'(next)
                       : SlotW'(SqAll) + SlotW'({qpn, tx_message_hdr_i.source == iwarp_pkg::TxTerm});
   // Each SQ slot has 4 beats, a slot after them has 1. So the latter's beat is its slot number plus
