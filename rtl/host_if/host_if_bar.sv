@@ -42,7 +42,7 @@ module host_if_bar (
   input  logic [2:0]                 dropped_i,      // doorbells dropped in this cycle, by cq, qp,
                                                      // host_if (bit 0)
   input  logic                       dma_error_i,    // a read has failed
-  input  logic [2:0]                 cpl_bad_i,      // timed out, malformed, unexpected
+  input  logic [2:0]                 cpl_bad_i,      // timed out, malformed, unexpected (bit 0)
   output logic [31:0]                cpl_timeout_o,
   input  logic [10*iwarp_pkg::UnitCountWidth-1:0] counts_i,   // host_if in the lowest bits
   // MSI-X table
@@ -126,7 +126,7 @@ module host_if_bar (
                       ? en : 2'b00;
   assign at_msix_high = write && word[12:7] == regs_pkg::MsixAddressOffset[15:10] && word[0]
                       ? en : 2'b00;
-  assign bell_write   = at_size[1];
+  assign bell_write   = at_size[1];   // admin_doorbell is the upper half of the word of log_size
   assign bell_load    = bell_wait_q && (!bell_valid_q || admin_doorbell_ready_i);
 
   always_ff @(posedge clk_i) begin

@@ -39,7 +39,7 @@
 // Malformed: another offset, another size, units other than 1 and 2, an object of more than 16
 // bits, a page that does not exist, a second half without its first. dropped_o pulses.
 // Latency: 1 cycle. Throughput: a request per cycle (one cycle more for each first half that
-// another doorbell ends by 2).
+// another doorbell turns into kind sq: rule 2b).
 // Back-pressure: waits for qp and cq to accept a doorbell, which they do within a table access.
 // qp_purge waits for the at most 2 requests that were accepted before it. Those wait for qp and cq
 // as above or, for a read, for room in host_if_order (dma_wr). None of these waits for qp_state,
@@ -99,7 +99,7 @@ module host_if_doorbell (
   assign bell   = mmio_i.data[63:0];
   assign wqe    = mmio_i.data[255:0];
   assign tail   = mmio_i.data[511:448];
-
+  // plain: a doorbell of 8 bytes. half: 64 bytes of a push, also a whole push of one unit.
   assign plain       = mine && fits && mmio_i.bytes == 7'd8 && bell.object[23:16] == '0;
   assign half        = mine && fits && mmio_i.bytes == 7'd64;
   assign one_unit    = wqe.units == 3'd1;
@@ -167,7 +167,7 @@ module host_if_doorbell (
   assign stores   = is_half && !pairs && (twin != '0 || free != '0);
   assign is_qp    = (plain && (offset == 12'h000 || offset == 12'h008)) ||
                     (first_half && one_unit) || pairs ||
-                    (first_half && !stores);   // full: only its doorbell
+                    (first_half && !stores);   // halves are full: only its doorbell, kind sq
 
   always_comb begin
     qp_next.kind  = offset == 12'h008 ? iwarp_pkg::DbRq : iwarp_pkg::DbSq;

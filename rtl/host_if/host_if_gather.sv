@@ -1,8 +1,8 @@
 // host_if_gather: turns the packets of one read client into tagged reads, and reports when a packet
 // is whole.
 //
-// A packet is a length and a group of bus extents; sq, rq and admin requests are packets of one
-// extent.
+// A packet is a length and a group of bus extents. A request of sq, rq, admin, qn1 or reg is a
+// packet of one extent.
 //
 //   packets --> open: space in the ring --+           end of read (tag, status)
 //   extents ------------------------------+                  +--> [ done bits ][ statuses ]
@@ -219,8 +219,8 @@ module host_if_gather #(
     else         walk_valid_q <= walk || (walk_valid_q && !walk_move);
   end
 
-  // The first failure of the packet, in the order of its bytes: a read's status, or the result of
-  // tpt. sum_*_q: of the chunks walked so far.
+  // The first failure of the packet, in the order of its bytes: the status of a read, `unsupported`
+  // (DMA was off), or the result of tpt. sum_*_q: the first failure of the chunks walked so far.
   logic verdict_ready, verdict_valid, bad_so_far, length_valid;
   logic [16:0] length;
   logic [1:0]  unused_verdicts;

@@ -49,7 +49,7 @@ module host_if_msix (
   output logic [63:0]       leave_address_o,
   output logic [31:0]       leave_data_o,
   output logic              leave_drop_o,
-  input  logic              left_i,
+  input  logic              left_i,             // pulse: that message is sent or dropped
   input  logic              left_own_i          // the sent message was that of a pending vector
 );
   localparam int unsigned N      = rnic_pkg::NumVectors;

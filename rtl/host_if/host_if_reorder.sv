@@ -105,7 +105,7 @@ module host_if_reorder #(
   assign sum     = start + PosW'(come);
   assign next    = sum[PosW-1:6] + WordW'(1);
 
-  // Rings wrap: the bits above the ring are kept.
+  // Rings wrap: the bits that name the ring are kept (top bit 0: payload's ring; 1: a small ring).
   always_comb begin
     word    = sum[PosW-1:6];
     word_up = next;

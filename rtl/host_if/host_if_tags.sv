@@ -67,7 +67,7 @@ module host_if_tags #(
 );
   localparam int unsigned SlotW = $clog2(Tags);
   localparam logic [1:0]  OpenAges = 2'd2;   // walks that an open tag survives (check 3)
-  localparam logic [1:0]  HeldAges = 2'd3;   // that a held tag survives (check 4)
+  localparam logic [1:0]  HeldAges = 2'd3;   // walks that a held tag survives (check 4)
 
   // fresh_q: open, and no byte has come: its row is not valid yet. age1_q, age0_q: 2-bit ages
   logic [Tags-1:0] open_q, held_q, fresh_q, age0_q, age1_q;

@@ -23,8 +23,8 @@
 //  6. A word is one TLP: 8 bytes at an address aligned to 8 (WordAligned_A). host_if reports no
 //     retired extent for it: atomic retires its own extents.
 // Latency to dma_wr: 6 cycles from the extent (FIFO, cut, FIFO of chunks, realign 2, stream_reg), 4
-// from the beat, 5 from small. Throughput: 64 bytes per cycle; a
-// word per cycle; a packet of cq every 3 cycles, of admin every 4.
+// from the beat, 5 from small. Throughput: 64 bytes per cycle; a word (8 bytes, word_wr) per cycle;
+// a packet of cq every 3 cycles, of admin every 4.
 // Back-pressure: waits for PCIe, and for the beats of a place packet whose extents have come.
 // Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
@@ -173,7 +173,7 @@ module host_if_wr (
 
   // Pick the next packet; cut its extents.
   //   side: last of the packet, epoch, client of the tap (3 word, 4 place, 5 cq, 6 MSI-X, 7 admin),
-  //         counts as the client's, vector of an MSI-X message: 1 + 1 + 3 + 1 + 8 bits
+  //         counts in left_o of its client, vector of an MSI-X message: 1 + 1 + 3 + 1 + 8 bits
   // pick: {address 64, length 17, side}; chunk: {address, length 13, last of its extent, side,
   // client}
   localparam int unsigned TagW   = 14;
@@ -291,7 +291,7 @@ module host_if_wr (
   assign out_ready      = dma_wr_ready_i || out_off;
   assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
 
-  // Sent beats. ext_left: the last beat of an extent of place; pkt_left: of any packet that counts.
+  // Last beats, sent or dropped. ext_left: of an extent of place; pkt_left: of a counted packet.
   logic        ext_left, pkt_left;
   logic [15:0] unused_stored;
 
