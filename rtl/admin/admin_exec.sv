@@ -210,7 +210,7 @@ module admin_exec (
                     : is_srq && {qp_refs.send_cq, qp_refs.recv_cq} != '0;
   assign has_srq   = op == iwarp_pkg::CmdCreateQp && qp.has_srq;
   assign srq_there = qp_exists && qp_refs.is_srq;
-  assign srq_fits  = !has_srq || qp_refs.pd == qp.pd;
+  assign srq_fits  = !has_srq || qp_refs.pd == qp.pd;   // the SRQ is of the QP's PD
 
   // --- changes: a list for each command, from first to last. Each is on one entry (change_at) of
   // one table (on_*): the object begins or ceases to exist, or its uses grow or shrink by one.
@@ -483,7 +483,7 @@ module admin_exec (
           end
         end
       end
-      StUndo:    if (unit_ready_i) state_d = StUndoRsp;
+      StUndo:    if (unit_ready_i) state_d = StUndoRsp;   // repeated while qp answers in_progress
       StUndoRsp: if (unit_rsp_valid_i)
                    state_d = unit_rsp_i.status == iwarp_pkg::AdmInProgress ? StUndo : StAnswer;
       StBehind:    if (unit_ready_i) state_d = StBehindRsp;
