@@ -299,7 +299,7 @@ module cq_event (
   assign db_fits     = 32'(db_i.eqn) < rnic_pkg::NumEqs && db_ahead <= db_used;
   assign cmd_ready_o = !rsp_valid_q && state_q == StIdle && !clear_busy;
   assign cmd_now     = cmd_valid_i && cmd_ready_o;
-  assign db_ready_o  = !cmd_now;
+  assign db_ready_o  = !cmd_now;   // a command writes eq_consumer_q, too
   assign rsp_valid_o = rsp_valid_q;
   always_comb begin
     rsp_o        = '0;
