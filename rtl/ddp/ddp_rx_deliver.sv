@@ -112,7 +112,7 @@ module ddp_rx_deliver (
   // An entry with an error takes two cycles: look reads the tables, then look_q reports.
   // first_error: it reports the status that ddp found. flushes: it reports an SRQ's WQE with
   // wr_flush_err. A stop likewise: stop_look reads the tables, then stop_q reports the WQE that is
-  // owed.
+  // owed. stop_look clears look_q: the tables now return the stop's QP, so the entry looks again.
   logic       go, look, look_q, was_failed, was_owed, done_valid, done_ready, ctl_fire,
               stop, stop_look, stop_q;
   logic       first_error, flushes;

@@ -9,8 +9,8 @@
 // 1. Of one QP, reports leave in the order in which they came: a report is held while an earlier
 //    one of its QP is.
 // 2. tpt invalidates in order, so the head of the queue is the first to be ripe.
-// 3. A full queue stalls deliver. It drains without waiting for deliver: tpt closes the STag to new
-//    segments, and those in flight through it already have room in deliver (ddp_rx).
+// 3. A full queue stalls ddp_rx_deliver, but drains without waiting for it: tpt closes the STag to
+//    new segments, and segments in flight through that STag already have room in ddp_rx_deliver.
 //
 // Latency: 1 cycle for a report that is not held.
 // Throughput: 1 report per cycle.

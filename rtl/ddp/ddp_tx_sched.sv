@@ -106,8 +106,8 @@ module ddp_tx_sched (
                go;
   logic [1:0]  kind, one_kind_q, two_kind_q;
   logic [15:0] qpn, one_qpn_q, two_qpn_q;
-  logic [InsideW-1:0] inside_q;
-  logic [$clog2(WantDepth+1)-1:0] wants;
+  logic [InsideW-1:0] inside_q;   // grants taken whose segment the mover has not finished (gone_i)
+  logic [$clog2(WantDepth+1)-1:0] wants;   // wants in u_wants
 
   // busy_*: an earlier event of its QP is in E1 or E2.
   logic busy_fault, busy_ctl, busy_arrive, busy_grant;
