@@ -264,10 +264,10 @@ module host_if (
     .mmio_rsp_valid_o, .mmio_rsp_ready_i, .mmio_rsp_o
   );
 
-  // Writes. small: writes of cq and MSI-X messages; small_counts: the item is one that cq_wr
-  // brought (else the message of a pending vector). msix_*: the row of the message that is the next
-  // to be sent, msix_drop: it is masked; msix_left: it is sent or dropped; msix_own: it was that of
-  // a pending vector.
+  // Writes. small: writes of cq and MSI-X messages; small_counts: the item came on cq_wr, else it
+  // is the message of a pending vector. msix_*, of the message that is the next to be sent: vector,
+  // and address and data of its row; drop: it is masked; left: it is sent or dropped in this cycle;
+  // own: it is the message of a pending vector.
   logic              small_valid, small_ready, small_counts, msix_drop, msix_left, msix_own;
   logic [7:0]        msix_vector;
   logic [63:0]       msix_address;
