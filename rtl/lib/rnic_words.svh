@@ -195,8 +195,8 @@
 // tpt_update to tpt_entry and back: an entry {valid, bound, QPN, STag, PD, rights, base TO, end,
 // length, log page, origin, fast, window, room, first page-list entry}. bound: only this QP may use
 // it. fast: kept for fast registrations, of up to 2^room pages. window: a memory window; room is
-// its type. It holds the low half of the end with its carry, and the high half of the length, so
-// that a lookup adds only high halves.
+// its type. The entry holds the low half of the end with its carry, and the high half of the
+// length, so that a lookup adds only high halves.
 `define RNIC_TPT_ENTRY_W \
   (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + 7 + \
    $clog2(rnic_pkg::NumPbl))

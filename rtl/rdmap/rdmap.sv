@@ -141,8 +141,8 @@ module rdmap (
   assign qp_ctl_rdmap_ready_o = is_sync ? ctl_free && ready_o : core_takes;
 
   // --- core. sq_drop: the WQE's QP has failed or stopped. sq_own: the body is sq_data, made from
-  // the WQE. sq_own_table: a request to our own table, no message. q_*: the same after the queue
-  // u_sq.
+  // the WQE. sq_own_table: a request to our own table, that is to tpt (local invalidation, fast
+  // registration, bind): no message. q_*: the same signals after the queue u_sq.
   logic ctl_free, ctl_done, stopped, dead, verdict_valid, work_valid, head_req, head_req_ready;
   logic head_valid, head_ok, fail, fail_ready, fail_done, job_valid, job_q_valid, job_q_ready;
   logic sq_valid, sq_drop, sq_own, sq_own_table, sq_q_valid, sq_q_ready, q_drop, q_own, q_own_table;
@@ -275,8 +275,8 @@ module rdmap (
     .fail_valid_o(local_fail), .fail_ready_i(local_fail_ready), .fail_o(local_failed),
     .ask_i(ask_local), .ask_qpn_i(ask_qpn), .idle_o(idle_local)
   );
-  // Failures of the responder and of local requests reach rdmap_core one at a time. inside_q:
-  // rdmap_core has one; inside_local_q: it is of a local request.
+  // Failures of rdmap_resp and of rdmap_local reach rdmap_core one at a time. inside_q: rdmap_core
+  // has taken a failure and not decided it; inside_local_q: that failure is of rdmap_local.
   logic inside_q, inside_local_q;
   assign core_fails       = !inside_q && (fail || local_fail);
   assign core_failed      = local_fail ? local_failed : failed;

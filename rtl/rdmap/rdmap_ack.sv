@@ -47,11 +47,11 @@ module rdmap_ack (
   // from and to the port: an order is accepted (taken_i) only when none is outstanding (free_o)
   output logic free_o,
   input  logic taken_i,
-  input  logic sync_i,                   // the order is a sync, of
+  input  logic sync_i,                   // the order is a sync of QP sync_qpn_i
   input  logic [15:0] sync_qpn_i,
   // from rdmap_core: the order is decided
   input  logic done_i,
-  input  logic drains_i,                 // it is a start or stop
+  input  logic drains_i,                 // the decided order is a start or stop
   input  logic [15:0] qpn_i,
   // A bit per path, numbered below. in_i: an item enters; out_i: one leaves.
   input  logic [8:0] in_i,
@@ -80,7 +80,7 @@ module rdmap_ack (
   // The bits of in_i and out_i: the paths above.
   localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5,
                           Atomic = 6, Sent = 7, Inv = 8;
-  // Requests to our own table wait in a queue of NumQps (rdmap_local); all else is less than 256.
+  // Inv: rdmap_local queues up to NumQps requests. Every other path holds fewer than 256 items.
   localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 256);
   logic [8:0] mark, through, none;
   logic       idle_q, idle_local_q;        // rdmap_atomic, rdmap_local have nothing of the QP

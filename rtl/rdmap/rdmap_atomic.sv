@@ -25,8 +25,8 @@
 //    rdmap_ack reads it through the port `ask`.
 //
 // Latency: 3 cycles from head to atomic_req (6 through the ring), 3 from atomic_rsp to the message.
-// Throughput: a request takes 2 table operations, and 1 more per turn of the ring; a Read Response
-// takes 2.
+// Throughput: a request takes 2 table operations, and 1 more per pass through the ring; a Read
+// Response takes 2.
 // Waits for unit atomic (which has room), for rdmap_tx, for rdmap_core to take faults, and for qp.
 // Siblings: rdmap_resp, rdmap_read, rdmap_core, rdmap_ack.
 // Bench: tb/rdmap/rdmap_test.cpp

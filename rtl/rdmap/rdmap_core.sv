@@ -94,7 +94,7 @@ module rdmap_core #(
   output logic sq_valid_o,
   output logic sq_drop_o,                // the QP has failed or stopped
   output logic sq_own_o,                 // the body is sq_data_o, not the WQE's
-  output logic sq_local_o,               // a request to our own table: no message
+  output logic sq_local_o,               // a request to our own table (tpt): no message
   output iwarp_pkg::tx_message_hdr_t sq_o,
   output logic [415:0] sq_data_o,        // 52 bytes: an Atomic Request is the longest
   input  logic sq_left_i,                // a message has been popped from its queue
@@ -114,7 +114,7 @@ module rdmap_core #(
   typedef `RNIC_RDMAP_OWN_T    own_t;
   typedef `RNIC_RDMAP_RESULT_T result_t;
   typedef `RNIC_RDMAP_SEGMENT_T segment_t;
-  // An ORD entry. Reads and atomics have a sink. Every kind except a Read is named by its MSN.
+  // An ORD entry. Reads and atomics have a sink. A Terminate names a Read by sink, others by MSN.
   typedef struct packed {
     logic [1:0]  kind;
     logic [31:0] msn;
@@ -146,7 +146,7 @@ module rdmap_core #(
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
     .wqe_is_request_i(wqe_is_request), .sge_valid_i
   );
-  // The WQE becomes a request on QN 1 or to our own table: rdmap_wqe has split off its body.
+  // The WQE becomes a request on QN 1 or to our own table; rdmap_wqe gives its body as sge_i.
   logic wqe_is_request;
   assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead ||
                           wqe_i.opcode == iwarp_pkg::WrLocalInv ||
@@ -157,7 +157,7 @@ module rdmap_core #(
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign sge_ready_o = wqe_ready_o && wqe_is_request;
-  // It may make a job of rdmap_term: an error, or "responder idle" after half_close.
+  // The picked operation may make a job of rdmap_term: an error, or "responder idle".
   assign may_fail    = op_d != OpHead && op_d != OpWqe &&
                        (op_d != OpCtl || ctl_i.op == iwarp_pkg::QpoHalfClose);
   rdmap_room #(.Depth(QueueDepth)) u_verdict_room (
@@ -227,12 +227,12 @@ module rdmap_core #(
       default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
     endcase
   end
-  // OpRespFail with source TxSq is a failed result of our own atomic, or a failed registration.
+  // OpRespFail with source TxSq: a result of our own atomic or a request to our own table failed.
   assign r_of_request = (r_op_q == OpRespFail || r_op_q == OpTxFault) &&
                         r_fault_q.source == iwarp_pkg::TxResp;
   always_comb begin
     r_fault = '0;
-    if (r_of_request) begin
+    if (r_of_request) begin              // TptOk: a read of host memory failed
       r_fault.cause = r_fault_q.result != iwarp_pkg::TptOk ? tpt_cause
                                                            : iwarp_pkg::CauseRdmapLength;
       r_fault.slot  = r_fault_q.slot;

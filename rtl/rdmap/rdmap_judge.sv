@@ -7,7 +7,7 @@
 //            `fits` is the result: it compares well. `refused` is deed.fits && !fits
 //   names    a Terminate of the peer that shows a request, to be compared with the ORD entries
 //   fails    the QP fails without a comparison, for deed.error
-//   closed   half_close was given, and all responses are sent; closes: by this operation
+//   closed   half_close was given, and all responses are sent; closes: this operation makes it so
 //   held     hold_tx: the QP must not transmit yet
 //
 //   deed, ORD or IRD entry, err --+--> verdict (segment)
@@ -189,7 +189,7 @@ module rdmap_judge #(
     head.slot      = error.slot;
     head.watermark = ird_watermark_i;
     head.kind      = ird_kind;
-    // After the 18 bytes of its DDP header.
+    // The 28 bytes after the request's DDP header of 18 bytes.
     head.request   = ird_net_i[iwarp_pkg::ReadRequestWidth-1:0];
     head.more      = ird_more_i;
   end

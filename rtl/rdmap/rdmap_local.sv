@@ -1,6 +1,6 @@
-// rdmap_local: executes the requests of the send queue to our own table: hands local invalidations,
-// fast registrations and binds to tpt, and reports each to qp when tpt is done. One that
-// failed goes to rdmap_core instead: its QP fails.
+// rdmap_local: executes the requests of the send queue to our own table (tpt). It hands local
+// invalidations, fast registrations and binds to tpt. When tpt has done a request, rdmap_local
+// reports it to qp. If tpt refused the request, rdmap_local reports a failure to rdmap_core.
 //
 //   rdmap_tx --> sq_local --> tpt
 //   qp (res_done)          <--+-- sq_local_done <-- tpt
@@ -48,7 +48,7 @@ module rdmap_local (
   logic back_valid, back_ready, fails;
   iwarp_pkg::sq_local_done_t back;
   // A QP has at most one registration or bind outstanding, so these do not fill the queue.
-  // Invalidations queued after one may; then rdmap_tx stalls for all QPs.
+  // Invalidations may fill it. Then the next request for tpt blocks all send queues in rdmap_tx.
   stream_fifo #(.Width(iwarp_pkg::SqLocalWidth), .Depth(rnic_pkg::NumQps)) u_out (
     .clk_i, .rst_ni, .valid_i(local_valid_i), .ready_o(local_ready_o), .data_i(local_i),
     .valid_o(sq_local_valid_o), .ready_i(sq_local_ready_i), .data_o(sq_local_o), .count_o()

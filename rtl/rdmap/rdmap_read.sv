@@ -51,7 +51,7 @@ module rdmap_read #(
   output logic msg_valid_o,
   input  logic msg_ready_i,
   output iwarp_pkg::tx_message_hdr_t msg_o,
-  output logic [127:0] msg_data_o,         // its SGE
+  output logic [127:0] msg_data_o,         // the message's SGE: the bytes that ddp reads
   // a response begins
   output logic begin_o,
   output logic [15:0] begin_qpn_o,
@@ -130,8 +130,8 @@ module rdmap_read #(
     end
   end
 
-  // --- the check's response. judged: the oldest request's check has ended, or it needs none. room:
-  // for its response. dropped: it leaves without a response: dead, or its fault is decided.
+  // --- the check's response. judged: the oldest request is checked, or needs no check. room: in
+  // u_responses. dropped: the request leaves without a response: it is dead, or its fault decided.
   logic judged, good, room, dropped, failing_q;     // failing: rdmap_core has the fault
   assign judged       = checked_q != '0 && (empty_q[rd_q] || check_rsp_valid_i);
   assign good         = empty_q[rd_q] || check_rsp_i.result == iwarp_pkg::TptOk;

@@ -81,8 +81,8 @@ module rdmap_row #(
   assign seg    = segment_i;
   assign deed_o = deed;
 
-  // --- entries. An index of a ring that is at *_last goes to *_base. head_slot: its number from
-  // ird_base on, as tx_fault and atomic_rsp return it.
+  // --- entries. The index after *_last is *_base. head_slot: ird_next counted from ird_base, as
+  // tx_fault and atomic_rsp return it.
   logic [IrdW-1:0] ird_tail_next, ird_next_next, head_slot;
   logic [OrdW-1:0] ord_tail_next, ord_head_next;
   assign ird_tail_next = row.ird_tail == row.ird_last ? row.ird_base : row.ird_tail + 1'b1;
@@ -148,7 +148,7 @@ module rdmap_row #(
         end else begin
           deed.stops     = 1'b1;
           next           = '0;
-          next.listed    = row.listed;
+          next.listed    = row.listed;   // the work list keeps its entry
           next.running   = ctl_i.op == iwarp_pkg::QpoStart;
           next.held      = ctl_i.params.hold_tx;
           next.msn       = 32'd1;

@@ -21,7 +21,7 @@ module rdmap_rx #(
 );
   typedef `RNIC_RDMAP_SEGMENT_T segment_t;
 
-  // Byte 0 in the top bits. A Terminate holds, after its own DDP header: control word, ULPDU
+  // net: byte 0 in the top bits. A Terminate holds, after its own DDP header: control word, ULPDU
   // length, DDP header, Read Request header.
   logic [559:0] net;
   iwarp_pkg::ddp_tagged_t     tagged_hdr;
@@ -76,7 +76,7 @@ module rdmap_rx #(
   assign is_written      = on_response && op == iwarp_pkg::OpAtomicWriteResponse;
   assign is_request      = is_read || is_flush || is_atomic || is_atomic_write;
   assign is_response     = is_read_done || is_flushed || is_atomic_done || is_written;
-  // No flag, an undefined flag (A-06), or an STag to be invalidated (A-05).
+  // A Flush Request is bad with no flag, an undefined flag (A-06), or an Invalidate STag (A-05).
   assign flush           = net[559 - CtrlAt -: iwarp_pkg::FlushRequestWidth];
   assign flush_bad       = flush.flags == '0 || untagged.invalidate_stag != '0 ||
                            (flush.flags & ~(rnic_pkg::FlushPersistent |

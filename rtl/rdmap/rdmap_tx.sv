@@ -8,7 +8,7 @@
 // A message's header is sent first, then its beats. The next message is picked with the last beat.
 // Latency: 1 cycle.
 // Throughput: a message of one beat every 2 cycles.
-// Waits only for ddp, which always takes a message: its slot is free.
+// Waits for ddp, whose slot is free; a request to our own table also waits for rdmap_local.
 // Siblings: rdmap_core, rdmap_wqe, rdmap_resp, rdmap_term.
 // Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
@@ -21,7 +21,7 @@ module rdmap_tx (
   output logic sq_ready_o,
   input  logic sq_drop_i,                // its QP has failed or stopped: discard it
   input  logic sq_own_i,                 // a request: its body is sq_data_i, none at body_i
-  input  logic sq_local_i,               // own, and no message: to our own table
+  input  logic sq_local_i,               // a request to our own table, for rdmap_local: no message
   input  iwarp_pkg::tx_message_hdr_t sq_i,
   input  logic [415:0] sq_data_i,
   // bodies, from rdmap_wqe

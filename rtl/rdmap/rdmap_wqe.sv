@@ -43,8 +43,8 @@ module rdmap_wqe #(
   input  logic body_ready_i,
   output iwarp_pkg::beat_t body_o
 );
-  // Beats of bodies that wait for rdmap_tx while their headers pass rdmap_core. With messages of
-  // one beat every 2 cycles, 4 beats are the 7 cycles from WQE to message.
+  // Beats of bodies that wait for rdmap_tx while their headers pass rdmap_core, 7 cycles from WQE
+  // to message. rdmap_tx sends a message of one beat every 2 cycles, so 4 beats cover them.
   localparam int unsigned Ahead = 4;
   typedef `RNIC_RDMAP_OWN_T own_t;
   typedef struct packed {
