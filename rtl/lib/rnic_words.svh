@@ -235,7 +235,7 @@
 // qp_state and qp_decide: a QP's row. st: its state. cause: why it failed; peer_term: code of the
 // peer's Terminate. asked, half: rdmap, and then the LLP, has half_close. fin: the peer's FIN has
 // arrived. term_wait: the Terminate is not sent yet; term_seen: it was sent before rdmap reported
-// the error. lost: the QP ends with an abort. params: qp_params_t, an SRQ's as well.
+// the error. lost: the QP ends with an abort. params: qp_params_t, also in the row of an SRQ.
 `define RNIC_QP_STATE_T \
   struct packed { \
     logic        exists; \

@@ -16,9 +16,9 @@
 //   term_wait  in state terminate: the Terminate is not sent yet
 //   term_seen  a Terminate was sent before rdmap reported the error
 //
-// qp_state gives this leaf the row of a QP with a command or with its pending events. It takes the
+// qp_state gives this leaf the row of a QP with a command or with its pending events, stores the
 // new row and executes the steps. Whether a half_close is due takes two decisions: the first orders
-// the step `look` (again_o), the second (again_i) uses its result.
+// the step `look` (again_o), the second (again_i) uses the response of qp_retire to it.
 //
 // 1. An event does one thing. Priority, highest first: qp_error, loss, end of the closing, CQ
 //    fault, end of a Terminate, responder idle, the peer's close or all WQEs retired.
@@ -85,7 +85,7 @@ module qp_decide #(
   iwarp_pkg::qp_params_t params;
   // live: in state rts or closing. ev_error and ev_idle are both a qp_error: that of ev_idle has no
   // cause and reports that the responder is idle. ev_empty: a closing QP has retired all WQEs.
-  // ended: we send no more.
+  // ended: the Terminate has left, or the connection is lost or closed. So no Terminate is awaited.
   logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq,
                ended;
   iwarp_pkg::admin_qp_args_t    qp_args;
@@ -182,7 +182,7 @@ module qp_decide #(
         row.asked = 1'b1;
         ctl_op_o = iwarp_pkg::QpoHalfClose;
         steps_o   = Ctl | Save;
-      // After the peer's FIN it answers nothing: what is still posted or outstanding fails.
+      // After its FIN the peer answers no request: WQEs still posted or outstanding fail.
       end else if (row.fin && (row.st == iwarp_pkg::QpsRts || reads_i)) begin
         row.lost = 1'b1;
         steps_o = Fault | Save;

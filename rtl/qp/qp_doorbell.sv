@@ -186,7 +186,7 @@ module qp_doorbell #(
       state_q <= state_d;
       first_q <= state_q == StJudge;
       if (state_q == StJudge) begin
-        kick_left_q    <= good && !is_push;
+        kick_left_q    <= good && !is_push;   // RQ too: in state error qp_pick flushes both queues
         kick_rq_left_q <= good && is_rq;
         push_left_q    <= good && is_push;
       end else begin

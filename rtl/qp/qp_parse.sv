@@ -25,8 +25,8 @@
 //   Read, Flush   inline; ord 0; more than 1 SGE (Read), any SGE (Flush, whose length is the peer's
 //                 range)
 //   Flush         not enabled on the stream; disposition not 1 to 3
-//   atomic        not enabled; ord 0; not inline; length not 48; its sink not of 8 bytes
-//   Atomic Write  not enabled; ord 0; not inline; length not 8
+//   atomic        not enabled; ord 0; not inline; an SGE; length not 48; its sink not of 8 bytes
+//   Atomic Write  not enabled; ord 0; not inline; an SGE; length not 8
 //   local inv.    inline; an SGE; a length
 //   registration  the QP not privileged; not inline; an SGE; length not 32
 //   bind          not inline; an SGE; length not 32
@@ -34,9 +34,9 @@
 // Requests to our own table (local invalidation, registration, bind) send the peer nothing and take
 // no slot of ddp, but count as requests: a fence waits for them. The WQE after a registration or
 // bind waits as with a fence, because it may use the key that is registered or bound.
-// After the peer's FIN the peer answers no request. Such a WQE is not issued, and the QP fails as
-// lost (wr_flush_err, for qp_emit). A key whose check was sent before the total turned out wrong is
-// checked to the end: the item reports that a response of tpt comes.
+// After the peer's FIN the peer answers no request. A WQE with one is then not issued, and the QP
+// fails as lost (wr_flush_err, for qp_emit). A key may go to tpt before the SGEs' total turns out
+// wrong. The item then reports (asks) that a response of tpt comes.
 // Throughput: 4 cycles per WQE of one unit and one SGE, of one QP or of many; 1 more for each
 // further unit or SGE.
 // Waits for qp_emit and tpt.
@@ -124,7 +124,7 @@ module qp_parse #(
   logic [5:0]  ord_q;
 
   iwarp_pkg::sq_wqe_t hdr_q;
-  // Of the body: an SGE has 16 bytes, so a beat holds 4. A WQE of 4 units has 224 bytes of it.
+  // The body: an SGE has 16 bytes, so a beat holds 4. A WQE of 4 units has a body of 224 bytes.
   logic [511:0] beat_q;       // bytes to be scanned, from bit 0 on
   logic [255:0] high_q;       // upper half of the previous unit
   logic [2:0]   unit_q;       // next unit to be read
@@ -212,7 +212,7 @@ module qp_parse #(
     end
   end
 
-  // --- scan: one SGE a cycle. beat_done: it is the beat's last; keep: bytes of the beat;
+  // --- scan: one SGE a cycle. beat_done: the SGE is the last of its beat; keep: bytes of the beat;
   // scan_last: the beat is the body's last. key_next: the SGE has data. ask: the key held goes to
   // tpt.
   logic scan_go, scan_last, beat_done, sge_last, ask, ask_ready, key_next, body_ready, item_ready;
@@ -267,7 +267,7 @@ module qp_parse #(
   assign item_in  = {barrier_q, !next, none_q, asked_q || key_held_q, body_q,
                     avail_q > 7'(advance) || none_q, item_status, qpn_q, head_q, advance,
                     tail_q, issued_q, reads_q, hdr_q};
-  // Units that a WQE counts for when it ends here and its unit count is invalid: 1.
+  // advance: the WQE's units. A WQE whose unit count is invalid ends here and counts as 1 unit.
   assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
                  ? 3'd1 : hdr_q.units;
   // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.

@@ -97,7 +97,7 @@ module qp_pick #(
   output logic [5:0]      go_ord_o,
   output logic            go_persist_o,   // the extensions are enabled
   output logic            go_privileged_o, // may register memory
-  output logic            go_after_key_o, // the WQE before opens_key: registration or bind
+  output logic            go_after_key_o, // the WQE before is a registration or a bind
   output logic [15:0]     go_pd_o,
   // to qp_sq_fetch, qp_state, qp_retire, qp_sched
   output logic            fetch_valid_o,

@@ -42,7 +42,7 @@ module qp_retire_cqe #(
   logic                put, is_recv, unused_bits;
   iwarp_pkg::cqe_req_t cqe_in;
   iwarp_pkg::cqe_t     entry;
-  iwarp_pkg::rx_done_t bits;   // to assign an enum from bits: as a member of a struct
+  iwarp_pkg::rx_done_t bits;   // turns plain bits into the enum `status`, a member of this struct
 
   // In rx_done_t the 8 bits of status lie above the 64 bits of immediate: 72.
   assign bits        = {{(iwarp_pkg::RxDoneWidth - 72){1'b0}}, status_i, 64'd0};

@@ -45,7 +45,7 @@ module qp_retire_step #(
   input  logic [WinW-1:0]  tail_i,
   input  logic [15:0]      prod_sq_i,
   input  logic [15:0]      prod_rq_i,
-  input  logic             has_srq_i,     // ddp reports each of its receives
+  input  logic             has_srq_i,     // the QP takes from an SRQ: index_i is a tag, no index
   // to qp_retire: the context after the pass, whether a WQE or a request has ended
   output logic [CtxW-1:0]  ctx_o,
   output logic             ended_o,

@@ -248,7 +248,7 @@ module qp_rq_fetch #(
   endfunction
 
   logic rsp_room, tk_kick_ready, miss_go, tk_due;
-  assign tk_due     = batch_due(tk_announced_q, tk_claimed_q - 16'd1);
+  assign tk_due     = batch_due(tk_announced_q, tk_claimed_q - 16'd1);   // - 1: freed by this take
   assign take_begin = tk_q == TkRead && take_valid && rsp_room && tk_kick_ready && limit_room &&
                       !set_valid_i && !clear_busy_i;
   assign take_we    = (tk_q == TkGive && tk_hit_q) || (tk_q == TkFailed && !take_shared);
@@ -502,7 +502,7 @@ module qp_rq_fetch #(
         reads_d = three_reads_q - 3'd1;
         drop_d  = (three_drop_q || three_fail_q) && three_reads_q != 3'd1;
         if (!three_drop_q) begin
-          arrived_d = take_fails && !take_shared ? three_end_q + 16'd1 : three_end_q;
+          arrived_d = take_fails && !take_shared ? three_end_q + 16'd1 : three_end_q;   // see 4
           if (three_fail_q) asked_d = arrived_d;
         end
       end

@@ -12,7 +12,7 @@
 // save (context, copy for qp_pick); kick; qp_async; limit of an SRQ; answer.
 // 1. Waiting for a Terminate to be sent, or for the responder to be idle, is not a step. The QP
 //    rests in state terminate or closing; term_done, or rdmap's qp_error of cause none, starts the
-//    rest.
+//    remaining steps.
 // 2. A create_qp or create_srq waits until qp_cq_walk and qp_event are empty (news_idle_i): a
 //    pending event may be of an earlier life of the QP's number, or of its CQs' numbers.
 // 3. qp_state never waits for anything that a peer can delay.
@@ -78,7 +78,7 @@ module qp_state #(
   output logic             limit_valid_o,
   input  logic             limit_ready_i,
   output logic [15:0]      limit_o,
-  // barriers, from bit 0 on: issue (qp_pick to qp_emit), SQ fetch, RQ fetch. done: it has come out
+  // barriers, from bit 0 on: issue (qp_pick to qp_emit), SQ fetch, RQ fetch. done: barrier came out
   output logic [2:0]       barrier_valid_o,
   input  logic [2:0]       barrier_ready_i,
   input  logic [2:0]       barrier_done_i,
@@ -222,8 +222,8 @@ module qp_state #(
   // late: the command has waited CommandPatience cycles. slow: the execution in progress has taken
   // as many.
   // starts, ends: the command is a modify_qp to rts, to error.
-  // A command that finds an end that already takes long is answered at once, so that the driver may
-  // repeat it often.
+  // A command that arrives while the execution in progress is slow is answered at once, so that the
+  // driver may repeat the command often.
   logic late, slow, give_up, end_waits, starts;
   iwarp_pkg::admin_modify_args_t modify_args;
   assign modify_args = cmd.args;
@@ -305,7 +305,7 @@ module qp_state #(
   end
 
   // --- the context's fields
-  // live: WQEs may be issued. drained: the answer to query_qp says so.
+  // live: WQEs may be issued. drained: a bit of the answer to query_qp.
   typedef `RNIC_QP_STATE_T row_t;
   row_t        row;
   logic        live, drained, unused_ctx, unused_err;
