@@ -8,9 +8,9 @@
 //
 // Invariants:
 //  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
-//     bounds), in 65-bit arithmetic. An invalidation is not checked against bounds. An invalidation
-//     by the peer (it has rights) needs a bound STag. A window is refused as a local key (client
-//     2), but its own QP may invalidate it.
+//     bounds), in 65-bit arithmetic. An invalidation is not checked against wrap and bounds. One by
+//     the peer (rights_i has remote_invalidate) needs a bound STag. A window is refused as a local
+//     key (client 2), but its own QP may invalidate it.
 //  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
 //     carries the epoch in which the entry was closed, or an earlier one.
 //  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read
@@ -54,7 +54,7 @@ module tpt_entry #(
   output iwarp_pkg::tpt_result_e result_o,
   output logic        last_o,
   output logic        invalidate_o,
-  output logic        epoch_o,            // in which it read its entry
+  output logic        epoch_o,            // in which the lookup read its entry
   output logic [31:0] length_o,
   output logic [PblW-1:0] page_o,         // index of the page-list entry
   output logic [20:0] page_offset_o,      // in a page of at most 2^21 bytes

@@ -45,7 +45,7 @@ module tpt_flight #(
   input  logic [3:0] retired_epoch_i,
   // the epoch
   input  logic       due_i,            // an entry was closed in the current epoch, or waits for it
-  input  logic       hold_i,           // it does not turn in this cycle
+  input  logic       hold_i,           // the epoch does not turn in this cycle
   output logic [EpochW-1:0] epoch_o,
   output logic       all_empty_o,      // nothing is in flight
   // The epoch in which an entry was closed, judged at judge_i. The outputs hold from the next cycle

@@ -111,7 +111,7 @@ module tpt_register #(
   localparam logic [15:0] OfPeer = rnic_pkg::AccessRemoteWrite | rnic_pkg::AccessRemoteRead |
                                    rnic_pkg::AccessRemoteAtomic | rnic_pkg::AccessFlushGlobal |
                                    rnic_pkg::AccessFlushPersistent;
-  logic [53:0] reach_q, end_q;   // of the region, from its first page's start: of pages, of bytes
+  logic [53:0] reach_q, end_q;   // from the first page's start: to the last page's, last byte's end
   logic [31:0] left_q;           // entries of 8 bytes that are not requested. 512 are 4 KiB
   logic [63:0] at_q;             // address of the first of them
   logic [12:0] piece;            // bytes
@@ -232,7 +232,7 @@ module tpt_register #(
   back_e back_d, back_q;
 
   // bad: the entry at the beat's bottom is no page address, since bits inside a page are set.
-  // bad_q: an entry of this list was bad. fails: that, or a read has failed.
+  // bad_q: an entry of this list was bad. fails: bad_q, or a read has failed.
   logic [PblW:0]    pieces_q;      // of the list, not received
   logic [PblW-1:0]  entry_q;       // page-list entry to be written next
   logic [511:0]     beat_q;        // 8 entries of 64 bits, the next one at the bottom
@@ -305,7 +305,7 @@ module tpt_register #(
   assign job_pop        = back_q == BackDone && done_ready;
 
   // --- to tpt_update: the older registration first (invariant 5); one request at a time.
-  // asked_q: it is outstanding.
+  // asked_q: tpt_update has a request and has not responded.
   logic asked_q;
   assign end_valid   = back_q == BackEnd && !asked_q;
   assign claim_valid = front_q == StClaim && !asked_q && back_q != BackEnd;

@@ -35,12 +35,12 @@
 //
 // An entry that is kept for fast registrations (create with `fast`) begins closed, and keeps its
 // part of the page list while it is closed. The low 8 bits of its STag are those of its last
-// registration; destroy does not look at them.
+// registration; destroy does not check them.
 //
 // No command waits for traffic, and any number of regions may be closing at once. An entry holds
-// the epoch in which it was closed. That has drained when it is neither the current one, nor the
-// last one with work in flight (tpt_flight).
-// Epochs are counted modulo 2^16. An entry that stays closed for so many turns meets its own number
+// the epoch in which it was closed. That epoch has drained when it is neither the current one, nor
+// the last one with work in flight (tpt_flight).
+// Epochs are counted modulo 2^16. An entry that stays closed for 2^16 turns meets its own number
 // again. Then it waits for one more turn, which its repeated destroy requests; it is never freed
 // early. (Modulo 4, four destroys that repeat in turn waited for each other forever: each turned
 // the epoch to the number of the next.)
@@ -160,7 +160,7 @@ module tpt_update #(
   logic                      reg_good_q, is_kept, writes, claims, waits, claim_ok_q;
   logic [PblW:0]             reg_pages_q;
   logic [31:0]               reg_old_q;   // give up: STag before the claim; bind: of the region
-  // of a bind: a lookup is of its region; what that found; where its bytes are in the region
+  // of a bind. of_region_q: its region is looked up; region_ok_q: with TptOk; address_q: TO in it
   logic                      is_bind, binds, of_region_q, region_ok_q;
   logic [63:0]               address_q;
   typedef `RNIC_TPT_JOB_T job_t;
@@ -211,7 +211,7 @@ module tpt_update #(
   assign is_kept = !reg_q && (args.fast || args.window != '0);
 
   // --- closing entries. room_q: of an entry for fast registrations, log2 of the pages that it may
-  // have; of a window, its type (1 or 2, so room[1] is set for type 2). pbl_q: the first of them.
+  // have; of a window, its type (1 or 2: room[1] is type 2). pbl_q: its first page-list entry.
   logic       claimed_q, fast_q, window_q, held, unbinds;
   logic [4:0] room_q;
   logic [PblW-1:0] pbl_q;
@@ -313,7 +313,7 @@ module tpt_update #(
       end
       StSlot: begin
         state_d = StKey1;
-        if (reg_q) ;   // for the origin, which takes as long as that of a create
+        if (reg_q) ;   // open: passes StKey1, StKey2 too, while the origin is computed
         else if (is_query_q) begin
           state_d = StAnswer;
           if (!slot_valid) status_d = iwarp_pkg::AdmNotFound;
