@@ -104,7 +104,7 @@ module llp_if_ctl #(
   output logic                     rx_map_hold_o,     // hold_tx: the first FPDU releases the QP
   output logic                     tx_map_we_o,
   output logic                     tx_map_running_o,  // the QP's FPDUs are sent, else dropped
-  output logic                     tx_map_fin_o,      // the FIN is sent: they are dropped, too
+  output logic                     tx_map_fin_o,      // the FIN is sent: its FPDUs are dropped
   // to llp_if_grant, llp_if_tx
   output logic                     cfg_valid_o,
   input  logic                     cfg_ready_i,

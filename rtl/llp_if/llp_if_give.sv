@@ -42,8 +42,8 @@ module llp_if_give (
 );
   typedef enum logic [2:0] {
     StIdle,   // waits for a header, or the end of the connection
-    StHdr,    // passes it on
-    StPass,   // its beats
+    StHdr,    // passes the header on
+    StPass,   // passes the record's beats on
     StDrop,   // beats that were not requested
     StEmpty,  // offers the header of an empty packet
     StBeat    // its beat

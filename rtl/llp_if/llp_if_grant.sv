@@ -23,7 +23,7 @@
 // The account serves lookups only in phase 1, because refunds use its read ports in phase 0.
 // Throughput: one item every 2 cycles.
 // Back-pressure: only the check of a want (OpLook) waits for tx_grant. Wants and QPs to be checked
-// again stay in their queues. Each queue has two places for each QP: its segment and its Terminate.
+// again stay in their queues. Each queue has 2 entries for each QP: its segment and its Terminate.
 // Siblings: llp_if_account, llp_if_ctl. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
@@ -164,7 +164,7 @@ module llp_if_grant #(
   assign ready_o    = !clear_busy;
   assign phase_o    = phase_q;
   assign choose     = !phase_q && !clear_busy;
-  // Of 4 entries. One chosen item may not be counted yet: it is in step 2 in this cycle.
+  // u_grants and u_lates have 4 entries each. One chosen item, in step 2 now, is not counted yet.
   assign grant_room = grants <= 3'd2;
   assign late_room  = lates <= 3'd2;
 
@@ -291,7 +291,7 @@ module llp_if_grant #(
   assign calls    = active && (op2_q == OpWake || op2_q == OpHold || op2_q == OpSize);
 
   assign again_push      = calls && (wait_seg || wait_term);
-  assign again_push_term = wait_term;
+  assign again_push_term = wait_term;   // if both wants wait, the Terminate goes first
 
   always_comb begin
     running_d   = running;

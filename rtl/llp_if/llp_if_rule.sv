@@ -124,7 +124,7 @@ module llp_if_rule #(
     qpn_d          = qpn;
     row_we_o       = 1'b0;
     req_o          = 1'b0;
-    req_op_o       = iwarp_pkg::LlpAbort;
+    req_op_o       = iwarp_pkg::LlpAbort;   // of TermLate, RawAbort, an abort of qp, conn_abort
     rsp_o          = 1'b0;
     status_o       = iwarp_pkg::AdmOk;
     ack_o          = 1'b0;
@@ -149,7 +149,7 @@ module llp_if_rule #(
         event_o  = same_qp;
         kind_o   = iwarp_pkg::LqeTermDone;
       end
-      SrcTermLate: begin   // no credit for it in time
+      SrcTermLate: begin   // our Terminate got no credit in time: abort
         req_o     = open;
         waiting_d = '0;
         row_we_o  = 1'b1;

@@ -98,7 +98,7 @@ module llp_if_rx #(
     .rdata_o({exists, has_qp, qpn})
   );
 
-  // llp_if_ctl sets it, the first FPDU clears it
+  // hold: llp_if_ctl sets the bit of a connection, the first FPDU of its QP clears it.
   ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumConns)) u_hold (
     .clk_i, .rst_ni,
     .we_i(clear_busy || map_we_i || hold_take),

@@ -188,7 +188,7 @@ module llp_if_tx #(
 
   assign in          = go_raw ? raw : fpdu;
   assign in_valid    = go_valid && (go_raw ? raw_valid : fpdu_valid);
-  // may_end: once true, it stays true
+  // may_end: this beat's wr_done and Terminate report, if due, have room. Stays true until sent.
   assign may_end     = !in.last || ((!go_done || done_ready) && (!go_term || term_ready));
   assign llp_valid_o = in_valid && !go_drop && may_end;
   assign llp_o       = in;
@@ -208,7 +208,7 @@ module llp_if_tx #(
     .count_o(dones_o)
   );
 
-  // each QP sends one: never full
+  // A QP sends at most one Terminate, so this FIFO is never full.
   stream_fifo #(.Width(QpW + ConnW), .Depth(rnic_pkg::NumQps)) u_terms (
     .clk_i, .rst_ni,
     .valid_i(last_now && go_term && (!go_drop || go_fin)), .ready_o(term_ready),

@@ -160,8 +160,8 @@ module tpt_flight #(
       else if (turn) turn_due_q <= 1'b0;
     end
   end
-  // Compared with the epoch of the next cycle. Compared in the cycle of their use, the 16 bits and
-  // the counters are the longest path of the chip.
+  // closed_i is compared with the epoch of the next cycle. Compared in the cycle of use, the 16
+  // bits and the counters would be the longest path of the chip.
   always_ff @(posedge clk_i) begin
     if (judge_i) begin
       current_q <= turn ? closed_i == epoch_q + EpochW'(1) : closed_i == epoch_q;
