@@ -54,7 +54,7 @@ module mpa_rx_entry #(
   output logic                    info_crc_o,
   output logic                    info_short_o   // the record has no room for a CRC
 );
-  // Headers and lookups run one packet ahead of its beats.
+  // Headers and lookups run ahead of the beats, by up to the 4 packets that u_packets holds.
   logic                    front_valid;
   iwarp_pkg::rx_fpdu_hdr_t front;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] unused_headers;

@@ -37,7 +37,7 @@ module mpa_tx_marker (
   logic [9:0]       index_q;            // beats sent of this packet, modulo 1024
   logic             begun_q;            // at least one beat of this packet was sent
   // words: of the input beat. have: words held and of the input. total: with the marker. at: this
-  // output beat gets a marker, as word `word`. done: it is the packet's last one.
+  // output beat gets a marker, as word `word`. done: this output beat is the packet's last one.
   logic [4:0]       words;
   logic [5:0]       have, total;
   logic [3:0]       word;
@@ -57,7 +57,7 @@ module mpa_tx_marker (
   assign out_valid = info_valid_i && (only_held || valid_i);
   assign ready_o   = info_valid_i && !only_held && out_ready;
 
-  // Bytes from the length field, as in mpa_rx_entry: it follows a marker at the packet's start.
+  // ptr: bytes from the length field, which follows a marker at the packet's start (its ptr is 0).
   assign ptr    = {index_q, word, 2'b0} - (info_first_i == '0 && begun_q ? 16'd4 : 16'd0);
   assign marker = {ptr[7:0], ptr[15:8], 16'd0};
 
