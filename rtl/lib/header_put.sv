@@ -107,7 +107,7 @@ module header_put #(
 
   assign total      = {1'b0, cur_count} + {1'b0, cur_keep};
   assign fits       = total <= (KeepW + 1)'(Bytes);
-  // with its header, if it begins a packet
+  // cur_there: cur is valid, and so is its header, if cur begins a packet.
   assign cur_there  = cur_valid && (header_valid || !cur_first);
   assign cur_ready  = !flush_q && out_ready && (header_valid || !cur_first);
   assign header_pop = cur_valid && cur_ready && cur_first;

@@ -11,8 +11,8 @@
 # port or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the
 # longest path, .mem) and what was read (MODULE.src).
 #
-# The longest path that it names need not be the cause: area recovery lets other paths grow to the
-# same length. The cause is among the paths that remain when depth.abc maps for delay only
+# The longest path that depth.sh names need not be the cause: area recovery lets other paths grow to
+# the same length. The cause is among the paths that remain when depth.abc maps for delay only
 # (if -q -F 0 -A 0, without mfs2).
 #
 # Yosys reads the module and those it names, without comments and empty lines. Figures depend on

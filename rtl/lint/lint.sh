@@ -53,8 +53,8 @@ find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' ! -path '*stall/
 done >"$work/banned"
 if [ -s "$work/banned" ]; then status=1; head -n 60 "$work/banned"; fi
 
-# 2 and 3, two at a time, from the top of the repository. A file's name is its module's. Yosys's
-# warning that it keeps an array in registers is no failure: it does what the array says.
+# 2 and 3, two files at a time, from the top of the repository. A file's name is its module's.
+# Yosys's warning that it keeps an array in registers is no failure: the registers act as the array.
 cat >"$work/one" <<'EOF'
 cd ..
 file=rtl/$1; out=$2/$(echo "$1" | tr / _); top=$(basename "$1" .sv)
@@ -77,7 +77,7 @@ for bad in "$work"/*.bad; do
   [ -f "$bad" ] && { status=1; cat "$bad"; }
 done
 
-# 4: only if the chip (gen/rnic.sv) is among the files.
+# 4 and 5: only if the chip (gen/rnic.sv) is among the files.
 if grep -qx gen/rnic.sv "$work/own"; then
   dirs=$(cd .. && for d in rtl/*/; do printf -- '-y %s ' "${d%/}"; done)
   for bound in min max; do
