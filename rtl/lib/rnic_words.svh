@@ -201,8 +201,8 @@
   (2 + $clog2(rnic_pkg::NumQps) + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + 7 + \
    $clog2(rnic_pkg::NumPbl))
 
-// tpt_register to tpt_update: a fast registration, or a bind. wqe: of the request. slot, old_stag,
-// room, pbl: of the entry that it has claimed; of a bind, old_stag is the STag of its region.
+// tpt_register to tpt_update: a fast registration, or a bind. wqe: window slot of its WQE. slot,
+// old_stag, room, pbl: of the claimed entry; of a bind, old_stag is the STag of its region.
 `define RNIC_TPT_JOB_T \
   struct packed { \
     logic [15:0] qpn; \

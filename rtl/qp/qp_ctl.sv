@@ -76,7 +76,7 @@ module qp_ctl (
   assign ask   = req_op_i == iwarp_pkg::QpoHalfClose && !req_graceful_i;
   assign half  = req_op_i == iwarp_pkg::QpoHalfClose && req_graceful_i;
   assign sync  = req_op_i == iwarp_pkg::QpoSync;
-  // A sync ends after ddp (step 1); with the extensions (persist) after rdmap (step 2).
+  // A sync ends after ddp (step 1); with persist after rdmap (step 2): it may hold atomic results.
   assign final_step = ask  ? 2'd0
                     : sync ? {req_params_i.persist, !req_params_i.persist}
                     : half ? 2'd2 : 2'd3;

@@ -182,7 +182,7 @@ module qp_decide #(
         row.asked = 1'b1;
         ctl_op_o = iwarp_pkg::QpoHalfClose;
         steps_o   = Ctl | Save;
-      // After its FIN the peer answers no request: WQEs still posted or outstanding fail.
+      // After its FIN the peer answers nothing. In rts any WQE left, in closing any request fails.
       end else if (row.fin && (row.st == iwarp_pkg::QpsRts || reads_i)) begin
         row.lost = 1'b1;
         steps_o = Fault | Save;

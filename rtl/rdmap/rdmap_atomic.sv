@@ -80,7 +80,7 @@ module rdmap_atomic #(
   output logic fail_valid_o,
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,
-  input  logic fail_done_i,
+  input  logic fail_done_i,                  // rdmap_core has decided the fault
   // to rdmap_tx
   output logic msg_valid_o,
   input  logic msg_ready_i,
@@ -98,7 +98,7 @@ module rdmap_atomic #(
   localparam int unsigned MostResults = 8;   // limit of results in unit atomic
 
   typedef enum logic [3:0] {   // OpLook: the oldest request of the ring is checked for its turn
-    OpNone, OpBegin, OpFetched, OpDead, OpRsp, OpEnter, OpLeave, OpAsk, OpLook
+    OpNone, OpBegin, OpFetched, OpDead, OpRsp, OpEnter, OpLeave, OpAsk, OpLook   // OpLeave: leave_q
   } op_e;
   typedef struct packed {
     logic [8:0] unfetched;   // Read Responses with payload that ddp has not fetched
@@ -396,7 +396,7 @@ module rdmap_atomic #(
   assign msg_o = message;
 
   // --- a fault: until rdmap_core has decided it, no other response to a request is processed
-  logic told_q;   // rdmap_core has taken the fault
+  logic told_q;   // rdmap_core has taken the fault. lost_result_q: of a result; leave_q: busy ends
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       failing_q <= 1'b0;

@@ -39,7 +39,7 @@ module rdmap_core #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  output logic ready_o,
+  output logic ready_o,                  // the tables are cleared
   // start, stop, half_close
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
@@ -60,7 +60,7 @@ module rdmap_core #(
   input  logic resp_fail_valid_i,
   output logic resp_fail_ready_o,
   input  iwarp_pkg::tx_fault_t resp_fail_i,
-  output logic resp_fail_done_o,
+  output logic resp_fail_done_o,         // the resp_fail is decided
   // receive
   input  logic seg_valid_i,
   output logic seg_ready_o,
@@ -316,7 +316,7 @@ module rdmap_core #(
   end
   logic [OrdW-1:0]  ord_waddr, ord_raddr, scan_at_q, scan_next;
   logic [IrdW-1:0]  ird_raddr, ird_waddr, l_ird_waddr_q, d_ird_waddr_q;
-  deed_t            deed;
+  deed_t            deed;                // what rdmap_row leaves to rdmap_judge
   logic [31:0]      received;            // bytes of the oldest Read
   rdmap_row u_row (
     .clk_i, .rst_ni, .valid_i(a_valid_q),

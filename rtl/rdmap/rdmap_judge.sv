@@ -53,14 +53,14 @@ module rdmap_judge #(
   input  logic [367:0]     ird_net_i,
   input  logic [191:0]     ird_more_i,
   // outputs of the decision
-  output logic             done_o,
+  output logic             done_o,         // the operation is decided
   output logic             alive_o,        // the QP is started and had not failed before
   output logic             verdict_valid_o,
   output iwarp_pkg::rx_verdict_t verdict_o,
-  output logic             accepts_request_o,
+  output logic             accepts_request_o,   // a request gets an IRD entry: its watermark is due
   output logic             result_valid_o, // an Atomic Response fits: its value
   output logic [63:0]      result_o,
-  output logic             term_valid_o,
+  output logic             term_valid_o,   // a job for rdmap_term
   output logic [JobW-1:0]  term_o,
   // head_valid_o: of operation `head`; head_ok_o: the QP has a request to serve
   output logic             head_valid_o,

@@ -39,7 +39,7 @@ module rdmap_read #(
   output logic fail_valid_o,
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,
-  input  logic fail_done_i,
+  input  logic fail_done_i,                // rdmap_core has decided the fault
   // from and to tpt
   output logic check_valid_o,
   input  logic check_ready_i,

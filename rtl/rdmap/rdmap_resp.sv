@@ -45,7 +45,7 @@ module rdmap_resp #(
   output logic fail_valid_o,
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,
-  input  logic fail_done_i,
+  input  logic fail_done_i,                // rdmap_core has decided the fault
   // from rdmap_core: the old value that our atomic returned
   input  logic result_valid_i,
   input  logic [ResultW-1:0] result_i,

@@ -36,7 +36,7 @@ module rdmap_row #(
   input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
   input  iwarp_pkg::qp_error_t     fault_i,      // cause, has_wr, slot, status
   input  logic                     of_request_i, // the fault shows the request in fault_i.slot
-  input  logic [31:0]              offset_i,
+  input  logic [31:0]              offset_i,     // of a tx_fault: bytes of its message sent before
   input  logic [SegmentW-1:0]      segment_i,
   input  iwarp_pkg::cause_e        cause_i,      // the segment's first failed check
   input  logic                     is_request_i, // the WQE is a Read, Flush, atomic or Atomic Write
