@@ -1,5 +1,5 @@
-// llp_if_event: counts items in and out for stops, and delays llp_event until earlier records have
-// drained.
+// llp_if_event: counts items in and out, so that llp_if_ctl can wait for those in flight. Delays
+// llp_event until earlier records have drained.
 //
 //   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all items in flight at mark_i have
 //                                                   drained; tx_past_o: all FPDUs have

@@ -8,7 +8,7 @@
 // Invariants:
 //  1. The first FPDU of a QP with hold_tx releases its transmit side (RFC 5044 section 7.1) before
 //     the FPDU is passed on.
-//  2. A record of an unknown connection is dropped, and so is an FPDU of a connection without QP.
+//  2. Dropped: a record of an unknown connection, an FPDU without QP, streaming bytes with a QP.
 // Latency: 3 cycles, 2 or 3 more for an FPDU that releases its QP. Throughput: 1 beat per cycle, a
 // record every 2 cycles.
 // Back-pressure: waits for mpa and admin, and for llp_if_grant to release a held QP. That release

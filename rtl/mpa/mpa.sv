@@ -13,7 +13,7 @@
 // CRC (13 where the header FIFO is not a memory: the minimum build). Latency of transmit: 16
 // cycles; transmit stores no packet.
 // Throughput: 1 beat per cycle in each direction, an FPDU every 2 cycles.
-// Back-pressure: receive waits for ddp, transmit for llp_if, and a stop for both. The two
+// Back-pressure: receive waits for ddp, transmit for llp_if, a stop or sync for both. The two
 // directions never wait for each other.
 // Model: model/mpa/mpa.hpp. Bench: tb/mpa/mpa_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"

@@ -1,17 +1,17 @@
-// mpa_qp: starts and stops QPs in mpa.
+// mpa_qp: executes the orders of qp in mpa: start, stop and sync of a QP.
 //
 //   qp_ctl_mpa --> [ one at a time ] --> set (rx, tx) --------------> qp_ack_mpa
 //   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> has drained? -----^
 //
 // Invariants:
 //  1. A start writes the QP's flags into both position tables.
-//  2. A stop is acknowledged when every packet that was in flight at the order has drained. Both
-//     pipelines keep order, so it is enough to count down the packets in flight at that time, over
-//     all QPs.
-//  3. A stop does not wait for later packets, however many pass one direction while the other
-//     stalls.
-// Latency: 3 cycles for a start. Back-pressure: a stop waits for the consumers of both pipelines;
-// both orders wait for qp_ack_mpa.
+//  2. A stop or sync is acknowledged when every packet that was in flight at the order has drained.
+//     Both pipelines keep order, so it is enough to count down the packets in flight at that time,
+//     over all QPs.
+//  3. A stop or sync does not wait for later packets, however many pass one direction while the
+//     other stalls.
+// Latency: 3 cycles for a start. Back-pressure: a stop or sync waits for the consumers of both
+// pipelines; every order waits for qp_ack_mpa.
 // Sibling: mpa_position. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
@@ -45,8 +45,8 @@ module mpa_qp #(
 );
   typedef enum logic [1:0] {
     StIdle,   // waits for an order
-    StSet,    // writes both tables
-    StDrain,  // waits until the packets in flight have drained
+    StSet,    // start: writes both tables
+    StDrain,  // stop, sync: waits until the packets in flight have drained
     StAck     // acknowledges
   } state_e;
 

@@ -29,7 +29,7 @@
 //    empty (none is announced, or the QP is stopped), or wait. With wait, one of the QP's own reads
 //    is outstanding (TakeWaitsForARead_A), and each done of the QP wakes the take.
 // 4. A failed read ends the take that waits for it (failed) and uses up its WQE, except that of an
-//    SRQ: its tag is not known. If no take waits, its WQEs are read again when a take comes.
+//    SRQ: its tag is not known. If no take waits, the next take or doorbell reads the WQEs again.
 // 5. A doorbell, a take or a done enqueues a QP on the list. A read is issued for it if a batch is
 //    due: a quarter of the buffer is free and WQEs are announced. Length of the batch: all
 //    announced WQEs up to the ring's end, at most a quarter of the buffer, or the whole buffer if

@@ -76,7 +76,7 @@ module rdmap_atomic #(
   input  logic rsp_valid_i,
   output logic rsp_ready_o,
   input  iwarp_pkg::atomic_rsp_t rsp_i,
-  // a failed check or read, to rdmap_core
+  // a failed check, read or result, to rdmap_core
   output logic fail_valid_o,
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,

@@ -2,7 +2,7 @@
 //
 //   1  start, stop, half_close; each waits for response slot releases that are already queued: they
 //      are of responses before the order
-//   2  a fault: of qp, of transmit, of a response's check
+//   2  a fault: of qp, of ddp's transmit, of rdmap_resp or rdmap_local (resp_fail)
 //   3  a released response slot: the peer may already use it, so its next request must find it
 //      free. One comes per request, so it starves no other operation
 //   4  a received segment, alternating with 5
@@ -29,7 +29,7 @@ module rdmap_pick (
   input  logic verdict_room_i,           // for a verdict and a result
   input  logic term_room_i,
   input  logic sq_room_i,
-  // start, stop
+  // start, stop, half_close
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
   input  iwarp_pkg::qp_op_e ctl_op_i,

@@ -41,7 +41,7 @@ module rdmap_resp #(
   // this QP has stopped or failed: it gets no more messages
   input  logic dead_i,
   input  logic [15:0] dead_qpn_i,
-  // a failed check, to rdmap_core
+  // a failed check, read or result, to rdmap_core
   output logic fail_valid_o,
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,

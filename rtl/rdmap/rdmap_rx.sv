@@ -3,8 +3,8 @@
 //
 // 1. Checks, in this order: the error that ddp found, version, opcode with T and QN, fixed length,
 //    the fields of the extensions. rdmap_row and rdmap_judge check the state of the QP (IRD, ORD).
-// 2. Opcodes have 5 bits where the extensions are enabled (persist). Elsewhere they have 4,
-//    reserved bits are ignored, and 0xA to 0x11 are unknown (ambiguities.md A-02).
+// 2. Opcodes have 5 bits where the extensions are enabled (persist). Elsewhere they have 4: 0xA to
+//    0xF are unknown, and reserved bits are ignored, so 0x10 is read as 0x0 (ambiguities.md A-02).
 //
 // Combinational.
 // Siblings: rdmap_core (registers segment_o), rdmap_row.
