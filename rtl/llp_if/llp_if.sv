@@ -13,7 +13,7 @@
 //                                +-- check, abort --> ctl
 //                                +-- debit ---------> grant
 //
-// Streaming bytes are what admin exchanges before RDMA mode. They need credit, as FPDUs do.
+// Streaming bytes: admin exchanges them before RDMA mode. They need credit, as FPDUs do.
 // A Terminate that gets no credit for 2^16 to 2^17 cycles (TermTimeout) is not sent: ctl aborts its
 // connection and reports term_done to qp. Why the range: llp_if_grant checks each QP every 2^16
 // cycles, and the second check that finds the Terminate waiting ends it.

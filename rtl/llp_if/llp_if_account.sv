@@ -52,7 +52,7 @@ module llp_if_account #(
   // from llp_if_grant: in that phase 0
   input  logic                   take_i,      // grants take_bytes_i of the credit looked up
   input  logic [31:0]            take_bytes_i,
-  input  logic                   take_fpdu_i, // they are for an FPDU (else streaming bytes)
+  input  logic                   take_fpdu_i, // the bytes are for an FPDU, else streaming bytes
   input  logic [16:0]            take_size_i, // size_o from now on
   input  logic                   clear_i,     // the connection is released
   input  logic                   wait_we_i,   // writes `waiting` of the connection looked up
@@ -148,8 +148,8 @@ module llp_if_account #(
     .re_i(back), .raddr_i(refund_conn_i), .rdata_o(back_size)
   );
 
-  // Each sum is computed separately, so that it is one adder after carry-save ones; only its sign
-  // is used: no_need, no_size: too little credit.
+  // Each sum is computed separately, for timing: one adder after carry-save adders. Only its sign
+  // is used (no_need, no_size): 1 is too little credit.
   logic        no_need, no_size;
   logic [30:0] unused_need, unused_size;
 

@@ -77,13 +77,13 @@ module llp_if_grant #(
   output logic                  look_o,
   output logic [ConnW-1:0]      look_conn_o,
   output logic [17:0]           need_o,           // is credit for so many bytes available?
-  input  logic                  fits_need_i,      // it is
+  input  logic                  fits_need_i,      // need_o bytes are available
   input  logic                  fits_size_i,      // credit for size_i and TermCredit is available
   input  logic [16:0]           size_i,           // bytes set aside for each FPDU (invariant 3)
   input  logic                  idle_i,           // no FPDU is set aside
   output logic                  take_o,           // takes take_bytes_o of the credit looked up
   output logic [31:0]           take_bytes_o,
-  output logic                  take_fpdu_o,      // they are for an FPDU (else streaming bytes)
+  output logic                  take_fpdu_o,      // the bytes are for an FPDU, else streaming bytes
   output logic [16:0]           take_size_o,      // size_i from now on
   output logic                  clear_o,          // the connection is released: its credit is 0
   output logic                  wait_we_o,        // writes the QP that waits for this credit:

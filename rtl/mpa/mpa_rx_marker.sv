@@ -98,7 +98,7 @@ module mpa_rx_marker (
   always_comb begin
     count_d = count_q;
     if (one_last)      count_d = '0;
-    else if (one_less) count_d = count_q - 1'b1;   // from 0 to 15: the beat itself is held
+    else if (one_less) count_d = count_q - 1'b1;   // 0 becomes 15: the beat's 15 words are held
   end
 
   always_ff @(posedge clk_i) begin

@@ -11,9 +11,9 @@
 //   done_o <-- the last acknowledgement
 //
 // llp_if starts last, so that no FPDU comes to a unit that has not started. A graceful stop follows
-// both FINs: no more data comes, so it goes from the LLP inwards. A sync goes the way of received
-// data: each unit has passed on everything before the next one gets its order. The syncs of a
-// half_close go the way of sent data: everything has left before llp_if sends the FIN.
+// both FINs: no more data comes, so it goes from the LLP inwards. A sync follows the path of
+// received data: each unit has passed on everything before the next one gets its order. The syncs
+// of a half_close follow the path of sent data: everything has left before llp_if sends the FIN.
 //
 // Throughput: 2 cycles and the unit's own time per step; one QP at a time.
 // Waits for the unit that has the order.
@@ -89,7 +89,7 @@ module qp_ctl (
     endcase
   end
 
-  // One bit per unit: tell offers the order, told accepts it.
+  // One bit per unit: tell: the order is offered; told: the unit accepts it.
   assign tell = state_q == StTell ? 4'd1 << unit_now : 4'd0;
   assign told = {qp_ctl_llp_ready_i, qp_ctl_rdmap_ready_i, qp_ctl_ddp_ready_i, qp_ctl_mpa_ready_i};
   assign {qp_ctl_llp_valid_o, qp_ctl_rdmap_valid_o, qp_ctl_ddp_valid_o, qp_ctl_mpa_valid_o} = tell;

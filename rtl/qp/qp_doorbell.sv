@@ -62,7 +62,7 @@ module qp_doorbell #(
   input  logic            push_ready_i,
   output logic [QpnW-1:0] push_qpn_o,
   output logic [15:0]     push_first_o,    // ring index of its first unit
-  output logic            push_two_o,      // it has two units, of 512 bits each
+  output logic            push_two_o,      // the push has two units, of 512 bits each
   output logic [1023:0]   push_data_o
 );
   // {exists, page, log2 of the SQ's size, of the RQ's, is an SRQ, has an SRQ}

@@ -11,7 +11,7 @@
 // 1. The QP's next visit begins only after qp_emit has finished the item with `last` (qp_sched). So
 //    all WQEs of a QP in qp belong to one visit, and the item queue keeps their order.
 // 2. The send state (head, tail, issued, reads) advances here as if every WQE were good. After a
-//    WQE that is not, qp_emit drops the rest of the visit.
+//    WQE that failed, qp_emit drops the later WQEs of the visit.
 // 3. A WQE after the first that must wait, or lacks units, ends the visit with an item without a
 //    WQE (none): qp_pick evaluates the QP again when its send state is written. Only the first WQE
 //    of a visit rests (StWait), so a kick never meets a state that runs ahead of the tables.
@@ -270,7 +270,7 @@ module qp_parse #(
   // advance: the WQE's units. A WQE whose unit count is invalid ends here and counts as 1 unit.
   assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
                  ? 3'd1 : hdr_q.units;
-  // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.
+  // next: the visit continues: this WQE is good so far; the next one's first unit is in the buffer.
   assign next = !barrier_q && !ends_q && !total_bad && !opens_key &&
                 wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
   logic [2:0] unused_items;

@@ -88,7 +88,7 @@ module qp_retire #(
   input  logic [7:0]       req_status_i,
   output logic             rsp_valid_o,
   output logic [15:0]      rsp_sq_o,       // ring index after the last WQE retired
-  output logic [15:0]      rsp_rq_o,       // the same of the receive queue
+  output logic [15:0]      rsp_rq_o,       // ring index after the last receive WQE retired
   output logic             rsp_empty_o,    // all posted send WQEs are retired
   // rsp_reads_o: requests are outstanding: Read, Flush, atomic, Atomic Write, local invalidation,
   // registration or bind

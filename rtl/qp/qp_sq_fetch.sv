@@ -16,9 +16,9 @@
 // 2. A push enters the buffer when its first unit is the next to be fetched, no read of the QP is
 //    outstanding, and the buffer has room. Otherwise its data is discarded, and a read fetches its
 //    WQE like any other. (Arrived covers the buffer without gaps, so no push may overtake a read.)
-// 3. An operation starts only if none of its QP is in stages 1 to 3 (hit). So it reads the state
-//    that the previous operation has written, and those of one QP take effect one after the other
-//    (SameQpApart_A).
+// 3. An operation starts only if stages 1 to 3 hold no operation of its QP (hit). So it reads the
+//    state that the previous operation has written, and the operations of one QP take effect one
+//    after the other (SameQpApart_A).
 // 4. An operation starts only with room for its read, its entry of qp_read and its kick, counting
 //    those in stages 1 to 3. So no stage stalls (PutTaken_A, SendTaken_A, KickTaken_A).
 // 5. At most one push is inside: its data stays on the port until its last unit is written
@@ -51,7 +51,7 @@ module qp_sq_fetch #(
   output logic            push_ready_o,
   input  logic [QpnW-1:0] push_qpn_i,
   input  logic [15:0]     push_first_i,  // ring index of its first unit
-  input  logic            push_two_i,    // it has two units, of 512 bits each
+  input  logic            push_two_i,    // the push has two units, of 512 bits each
   input  logic [1023:0]   push_data_i,
   // from qp_state: a QP is created
   input  logic            init_valid_i,

@@ -23,8 +23,8 @@
 //    cycles. A modify_qp to rts is never answered with in_progress, because admin has already sent
 //    its streaming bytes. The query_qp that admin sends before them may be.
 //
-// Waits for the units that it stops and for what those wait for (cq, place_done), and for host_if
-// to purge. qp_event collects events meanwhile.
+// Waits for the units that it stops, for cq and place_done, for which those units wait, and for
+// host_if to purge. qp_event collects events meanwhile.
 // Siblings: qp_decide (chooses the steps), qp_ctl (sends the orders to the units).
 // Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
@@ -90,7 +90,7 @@ module qp_state #(
   output logic [7:0]       ret_req_status_o,
   input  logic             ret_rsp_valid_i,
   input  logic [15:0]      ret_rsp_sq_i,      // ring index after the last WQE retired
-  input  logic [15:0]      ret_rsp_rq_i,      // the same of the receive queue
+  input  logic [15:0]      ret_rsp_rq_i,      // ring index after the last receive WQE retired
   input  logic             ret_rsp_empty_i,   // all posted send WQEs are retired
   input  logic             ret_rsp_reads_i,   // requests are outstanding
   // to and from qp_ctl
@@ -218,7 +218,7 @@ module qp_state #(
   assign step_done = (state_q == StDo && begun && !waits) || (state_q == StWait && answered);
 
   // --- patience: the answer in_progress
-  // mine: the command is the one in execution. Its steps hold no Answer once it is given up.
+  // mine: the command is in execution. give_up: it gets in_progress, and its steps lose Answer.
   // late: the command has waited CommandPatience cycles. slow: the execution in progress has taken
   // as many.
   // starts, ends: the command is a modify_qp to rts, to error.

@@ -60,7 +60,7 @@ module rdmap_atomic #(
   // from and to rdmap_ack: does this QP have a request here or in unit atomic?
   input  logic ask_i,
   input  logic [15:0] ask_qpn_i,
-  output logic idle_o,                       // it has none
+  output logic idle_o,                       // one cycle after OpAsk is picked: the QP has none
   output logic push_o,                       // a response message is enqueued
   output logic result_left_o,                // a result is finished
   // from rdmap_core: the old value that our atomic returned; rdmap_core has reserved room

@@ -7,7 +7,7 @@
 //   rdmap_core (resp_fail) <--+
 //
 // Requests of one QP may overtake each other in tpt: a registration reads its list, an invalidation
-// waits for what is in flight. So this leaf counts per QP the requests that came and those that
+// waits for accesses in flight. So this leaf counts per QP the requests that came and those that
 // ended. rdmap_ack polls it (ask_i) until the QP has none.
 //
 // Latency: 2 cycles to tpt, 1 back, 1 from ask_i to idle_o.

@@ -87,7 +87,7 @@ module rdmap_resp #(
   output logic [1:0] passed_o,   // a response leaves its service for rdmap_tx; bits as in begin_o
   input  logic ask_i,                      // does this QP have an atomic in service?
   input  logic [15:0] ask_qpn_i,
-  output logic idle_o                      // it has none
+  output logic idle_o                      // the QP has none
 );
   localparam int unsigned Depth = rnic_pkg::FifoDepth;
   typedef `RNIC_RDMAP_HEAD_T head_t;

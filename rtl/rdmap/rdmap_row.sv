@@ -27,7 +27,7 @@ module rdmap_row #(
   localparam int unsigned IrdW     = $clog2(rnic_pkg::IrdSlots),
   localparam int unsigned OrdW     = $clog2(rnic_pkg::OrdSlots)
 ) (
-  input  logic                     clk_i,        // these three only for the assertions
+  input  logic                     clk_i,        // clk_i, rst_ni, valid_i: for the assertions only
   input  logic                     rst_ni,
   input  logic                     valid_i,
   // the operation, from rdmap_core

@@ -37,7 +37,7 @@ module stream_stall #(
   end
 
   // 8 bits of a hash of both. 0x9e3779b9 is 2^32 divided by the golden ratio: it spreads successive
-  // numbers. The rest is a usual mixing step.
+  // numbers. The line after it is a usual mixing step.
   function automatic logic [7:0] draw(input logic [31:0] word, input int unsigned number);
     logic [31:0] x;
     x    = word ^ (number * 32'h9e3779b9);

@@ -35,7 +35,7 @@ module tpt_flight #(
   input  logic rst_ni,
   // what enters and leaves flight: bit i with its epoch
   input  logic       reading_i,        // a lookup that has extents reads its entry
-  input  logic       look_i,           // it has read its entry, whatever the result
+  input  logic       look_i,           // a lookup read its entry in the last cycle; any result
   input  logic       look_epoch_i,
   input  logic [5:0] ended_i,          // lookups walked, dropped (tpt_walk): of rx, tx, qn1
   input  logic [5:0] ended_epoch_i,
@@ -51,8 +51,8 @@ module tpt_flight #(
   // The epoch in which an entry was closed, judged at judge_i. The outputs hold from the next cycle
   // on, while hold_i.
   input  logic       judge_i,
-  input  logic [EpochW-1:0] closed_i,  // that epoch
-  output logic       current_o,        // it is the current epoch
+  input  logic [EpochW-1:0] closed_i,  // the epoch in which the entry was closed
+  output logic       current_o,        // closed_i is the current epoch
   output logic       drained_o,        // no access that saw the entry open is in flight
   // invalidations
   input  logic             note_valid_i,
@@ -141,7 +141,7 @@ module tpt_flight #(
   `RNIC_ASSERT(NoteRoom_A, !note_valid_i || note_room)
 
   // --- the epoch
-  // current_q, before_q: what was judged is the current epoch, the one before
+  // current_q, before_q: closed_i, when judged, was the current epoch, the epoch before it
   logic turn, turn_due_q, current_q, before_q;   // turn_due_q: due_i asks for a turn
   logic old_empty_q;
   // A note that the queue holds but does not show yet (build `stall`) may be drained, too.

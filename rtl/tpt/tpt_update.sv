@@ -117,7 +117,7 @@ module tpt_update #(
   output logic epoch_o,
   // what enters and leaves flight, for tpt_flight: bit i with its epoch
   input  logic       reading_i,        // a lookup that has extents reads its entry
-  input  logic       look_i,           // it has read its entry, whatever the result
+  input  logic       look_i,           // a lookup read its entry in the last cycle; any result
   input  logic       look_epoch_i,
   input  logic [5:0] ended_i,          // lookups walked, dropped (tpt_walk): of rx, tx, qn1
   input  logic [5:0] ended_epoch_i,
@@ -240,7 +240,7 @@ module tpt_update #(
   // A note: {of the send queue, refused because of windows, {QPN, slot} of its WQE, STag}.
   localparam int unsigned NoteW = 2 + 24 + iwarp_pkg::InvalidatedWidth;
   logic [23:0] done_name;
-  // due: the epoch must turn, so that what was closed in the current one can drain
+  // due: the epoch must turn, so that an entry closed in the current epoch can drain
   logic        due, done_valid, done_sq, done_held;
   assign due = (closes && (!closing_q || closed_now)) || (held && inv_q) || not_open ||
                (unbinds && state_q == StClaim) || (waits && closed_now);
