@@ -66,6 +66,8 @@ Result<size_t> Host::poll() {
       if (auto r = give(cq); !r) return error_of(r);
     }
   }
+  // A CQ that is to overflow is not polled from the end of the life until its error event. After
+  // it, poll_cq() returns the entries, then an error.
   for (Lane& lane : lanes_) {
     if (lane.own_cq.core() == nullptr || (lane.phase == Phase::kDraining && !lane.cq_failed))
       continue;
@@ -99,8 +101,8 @@ Result<void> Host::take(const Wc& wc) {
 }
 
 Result<void> Host::take_send(Lane& lane, const Wc& wc) {
-  // The request that this completion is of. A success is of the first signalled request; an error
-  // may also be of an unsignalled one before it. A flush is always of the oldest.
+  // Find the request that has completed. A success is of the first signalled request. An error may
+  // also be of an unsignalled request before it. A flush is always of the oldest request.
   size_t next = 0;
   if (wc.status != IBV_WC_WR_FLUSH_ERR) {
     while (next < lane.sent.size() && !lane.sent[next].signaled &&
@@ -234,9 +236,9 @@ Result<void> Host::ask(const Operation& op) const {
   return fail(Errc::kProtocol, "{}: {}", op.describe(), wrong);
 }
 
-// The byte count that a receive's completion reports. For Immediate Data it is that of the last
-// Write since the previous message on queue 0: the receiver cannot know whether they belong
-// together.
+// The byte count that a receive's completion reports. For Immediate Data it is the length of the
+// last Write since the previous message on queue 0: the receiver cannot know whether Write and
+// Immediate Data belong together.
 uint32_t Host::received_length(const Lane& lane, const Operation& op) {
   if (!op.is_immediate_alone()) return op.length;
   uint32_t length = 0;
@@ -315,6 +317,8 @@ Result<void> Host::check_receive(Lane& lane, const Wc& wc, const Operation& o) {
   return {};
 }
 
+// A piece that is the whole region is compared at the end, when each word must have its final
+// value. Before the end a word may have any of its values: planned().
 Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation& op,
                            std::string_view when) {
   const auto is = lane.landing.bytes().subspan(piece.offset, piece.length);
@@ -340,7 +344,8 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
 }
 
 // Compares the landing region. If requests may have been cut short, each byte has its initial or
-// its final value, and a word has one of its values, or bytes of an earlier Write.
+// its final value. A word has one of its values. If an earlier Write of the word was cut, each of
+// its bytes has the initial value or that of the Write.
 Result<void> Host::compare_all(const Lane& lane) {
   const Operation none;
   if (!is_victim_of(lane))
@@ -380,8 +385,8 @@ Result<void> Host::compare_all(const Lane& lane) {
   return {};
 }
 
-// Queries the QP's context and the STag entry from the quiescent device; in tandem, each response
-// is compared with the model's.
+// Queries the QP's context and the STag entry of the landing region, when the QP's requests have
+// completed. In tandem, each response is compared with the model's.
 Result<void> Host::look(const Lane& lane) {
   const auto qp = own_.manager->execute(dev_, spec::AdminOpcode::kQueryQp, lane.qp.qp_num());
   if (!qp) return error_of(qp);

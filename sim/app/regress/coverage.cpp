@@ -16,12 +16,13 @@ template <size_t N>
 std::vector<std::string> names(const std::array<const char*, N>& from) {
   return {from.begin(), from.end()};
 }
-/// Operations that move data or words.
+/// All operations but those of loans.
 const std::vector<std::string> kOps = {kOpNames.begin(), kOpNames.begin() + kDataOps};
 const std::vector<std::string> kFlags = {"inline", "push", "fence", "joined", "signaled", "silent"};
 const std::vector<std::string> kMtus = {"1500", "9000"};
 const std::vector<std::string> kSides = {"client", "server"};
-// Offsets in 64-byte beats of the first byte read and of the first byte written.
+// Offsets of the first byte read (source) and of the first byte written (target) in their 64-byte
+// beats.
 const std::vector<std::string> kAlignments = {"both at 0", "source at 1-63", "target at 1-63",
                                               "both at 1-63"};
 
@@ -57,12 +58,13 @@ std::string atomic_of(const Operation& o) {
   return std::string(kOpNames[static_cast<size_t>(o.op)]) + (o.masked ? ", masked" : "");
 }
 
-// Of loans. kLoanBefore: how the loan last ended before it is opened again.
+// Operations on loans, and operations that use one. "by the peer", "returned": Sends of the peer
+// that invalidate or return it. kLoanBefore: how the loan last ended before it is opened again.
 const std::vector<std::string> kLoans = {"reg_mr",   "use by the peer", "own sink", "by the peer",
                                          "returned", "local_inv",       "bind_mw",  "unbind"};
 const std::vector<std::string> kLoanBefore = {"nothing", "by the peer", "local_inv", "returned",
                                               "unbind"};
-// `use`: a request through a bound STag; else its invalidation.
+// "use": a request through a bound STag. "by the peer", "local": invalidations of the STag.
 const std::vector<std::string> kBoundStags = {"use", "by the peer", "local"};
 const std::vector<std::string> kImmediates = {"alone", "alone, with SE", "after a Write"};
 
@@ -509,6 +511,7 @@ std::vector<std::string> Coverage::empty() const {
     for (const std::string& row : g.rows) {
       for (const std::string& column : g.columns) {
         if (minimum_ && is_beyond_minimum(row, column)) continue;
+        // A Send of every size is required, even a large one.
         const bool needed = g.name == "operation x size" && row == "send"
                                 ? true
                                 : is_possible(g.name, row, column) && column != "large";

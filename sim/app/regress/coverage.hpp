@@ -27,13 +27,14 @@ class Coverage {
   /// Cells that can be drawn and were not. Classes of settings, of ends and of their combinations
   /// are required only after kPlansForSettings plans.
   std::vector<std::string> empty() const;
-  // The rarest class of settings is in a quarter of all plans.
+  // Of 40 consecutive seeds one has an aged life (kAgedPlans).
   static constexpr uint64_t kPlansForSettings = 40;
 
  private:
   using Cells = std::map<std::string, uint64_t>;
   void count_settings(const regress::Plan& plan);
   void count_lives(const regress::Plan& plan);
+  /// True for cells that plans for the minimum build cannot fill.
   static bool is_beyond_minimum(const std::string& row, const std::string& column);
   std::set<std::string> given_;
   bool minimum_ = false;

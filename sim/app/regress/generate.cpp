@@ -12,7 +12,8 @@ namespace {
 // need.
 constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
 constexpr uint32_t kLongPercent = 8;  // of class kTo64K; the others have at most 3 full FPDUs
-// Percentages: streams with Flush; Flushes among their requests; regions in persistent memory.
+// Percentages: streams on which both sides agree on Flush and atomics; Flushes among the requests
+// of these streams; regions in persistent memory.
 constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25, kPersistentPercent = 50;
 constexpr uint32_t kAgainPercent = 50;  // an operation on a word is followed by another on it
 // Percentage of atomics among the other requests of a stream with Flush. Words per QP and side:
@@ -27,7 +28,9 @@ constexpr uint32_t kLoanPercent = 6, kReturnedPercent = 25, kReopenedPercent = 2
                    kUsePercent = 60, kEndPercent = 45;
 // Percentages: hosts with SRQs; their lives that use one, among those that may.
 constexpr uint32_t kSharesPercent = 75, kSharePercent = 90;
-constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
+// Bytes of a WQE after its header: of the longest WQE, and of a WQE of two units, the longest that
+// may be pushed.
+constexpr uint32_t kMostInline = 224, kPushBody = 96;
 
 template <class T, size_t N>
 T any(base::Rng& rng, const std::array<T, N>& from) {
@@ -37,7 +40,8 @@ T any(base::Rng& rng, const std::array<T, N>& from) {
 /// Allocates a landing region from the bottom up.
 class Landing {
  public:
-  /// A piece after all earlier ones, which lies to page borders as `wanted`, if it is long enough.
+  /// A piece after all earlier ones. It lies inside a page, touches or crosses a page border, as
+  /// `wanted`, if its length permits.
   Piece take(base::Rng& rng, uint32_t length, Crossing wanted) {
     uint32_t at = used_;
     if (wanted == Crossing::kInside && length + 2 <= kPage) {
@@ -103,6 +107,7 @@ class Generator {
     for (uint32_t n = 0; n < count; ++n) operation(n, count);
     for (const Side side : {kClient, kServer}) {
       for (uint32_t q = 0; q < plan_.qps; ++q) {
+        // The last page holds the areas of kClosingFromEnd and kSpareFromEnd (plan.hpp).
         plan_.landing_bytes[side][q] = (landing_[side][q].used() / kPage + 3) * kPage;
         const uint32_t at = place(side, plan_.landing_bytes[side][q]);
         plan_.landing_at[side][q] = plan_.life[q].persistent[side] ? 0 : at;
@@ -126,7 +131,8 @@ class Generator {
   }
 
   /// Chooses the lives that take their receives from an SRQ, in a part of the plans. Excludes lives
-  /// with an error or delay of receives, and lives with long messages.
+  /// with an error or delay of receives, with spare receives, with more receives than the credit,
+  /// and with long messages.
   void share(Side side) {
     const bool is_off = !shares_.percent(kSharesPercent);
     const uint32_t most_bytes = limits_.minimum ? kMostSharedMinimum : kMostShared;
@@ -142,7 +148,7 @@ class Generator {
       });
       const bool may = !is_of_receive && !is_long && l.spare[side] == 0 && !l.receives_late[side] &&
                        plan_.shape[side][q].recv_depth <= most_credit &&
-                       (!limits_.minimum || l.pd[side] == 0);  // few numbers for QPs and SRQs
+                       (!limits_.minimum || l.pd[side] == 0);  // QPs and SRQs share few numbers
       l.shares[side] = shares_.percent(kSharePercent) && may && !is_off;
     }
   }
@@ -205,14 +211,14 @@ class Generator {
           h.send_depth = kOverflowCqe;
       }
     }
-    // At least one QP has the largest queues and all features.
+    // At least one QP has the most SGEs, the most inline bytes, and pushes.
     const auto all = static_cast<uint32_t>(set_.below(p.qps));
     for (auto& side : p.shape) {
       side[all].max_sge = 14;
       side[all].max_inline = kMostInline;
       side[all].push = true;
     }
-    // The device does not read a pushed WQE.
+    // The device does not read a pushed WQE from the ring, so kRequestRead excludes pushes.
     for (uint32_t q = 0; q < p.qps; ++q) {
       const Life& l = p.life[q];
       if (l.end == End::kFault && l.fault == Fault::kRequestRead) p.shape[l.who][q].push = false;
@@ -223,8 +229,8 @@ class Generator {
     if (aged.aged) depth = std::max(depth, kAgeBatch);
   }
 
-  /// Chooses the number of slots: 0 few, 3 many, else some. Two consecutive seeds have the same
-  /// turn, each with its own MTU.
+  /// The turn of a plan, 0 to 3, chooses the number of slots: 0 few, 3 many, else some. Two
+  /// consecutive seeds have the same turn; their MTUs differ.
   uint32_t turn() const { return static_cast<uint32_t>(plan_.seed / 2 % 4); }
   /// The index of a plan among those of the same turn: two of every eight seeds. Classes that every
   /// regression must draw rotate with it.
@@ -305,8 +311,10 @@ class Generator {
       flush(l);
       if (l.end != End::kFault) continue;
       const unsigned peer = 1 - l.who;
+      // Each overflow needs a CQ of its own, so a plan has only some.
       if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))
         l.fault = Fault::kLocalKey;
+      // A stale key needs many STag slots, or its slot may be in use again.
       if (l.fault == Fault::kWriteStale && limits_.minimum)
         l.fault = Fault::kWriteKey;  // with 64 slots the key may soon be valid again
       if (l.fault == Fault::kNoReceive) l.spare[peer] = 0;
@@ -319,6 +327,7 @@ class Generator {
     }
   }
 
+  /// Draws which sides of a life request Flush, and which landing regions are persistent.
   void flush(Life& l) {
     l.asks_flush = {true, true};
     const bool is_agreed = flushes_.percent(kAgreedPercent);
@@ -389,7 +398,8 @@ class Generator {
   }
 
   void operation(uint32_t n, uint32_t count) {
-    // Operation::after is 0 if there is none.
+    // Operation 0 opens no loan, since 0 in Operation::after means none. Operation count / 2 is the
+    // large one.
     if (has_loans_ && n != 0 && n != count / 2 && loan(n)) return;
     Operation o;
     o.number = n;
@@ -401,7 +411,7 @@ class Generator {
     o.op = static_cast<Op>(rng_.below(4));
     o.size_class = static_cast<SizeClass>(rng_.below(9));  // all but kLarge
     if (count >= 100 &&
-        // The large operation; the seed selects which of the first four operations it is.
+        // The large operation: the seed selects a Send, solicited Send, Write or Read.
         n == count / 2) {
       o.size_class = SizeClass::kLarge;
       o.op = static_cast<Op>(plan_.seed / 2 % 4);
@@ -544,7 +554,7 @@ class Generator {
     const auto& fetched = fetched_[o.side][o.qp];
     if (!o.is_inline && o.fence && !fetched.empty() && fetched.back().length >= o.length &&
         rng_.percent(70))
-      o.local_landing = true;  // bytes that a Read fetched
+      o.local_landing = true;  // bytes that a Read or atomic fetched
     for (const uint32_t length : cuts(o.length, pieces)) {
       if (o.local_landing) {
         o.local.push_back({fetched.back().offset + static_cast<uint32_t>(rng_.below(
@@ -566,8 +576,8 @@ class Generator {
     if (o.immediate) o.data = immediates_.next();
   }
 
-  /// Bound STags, in half of the plans. A Send that invalidates one waits for the requests that
-  /// need it: the peer looks a Read's source up when its response is due.
+  /// Bound STags, in half of the plans. A Send that invalidates one is fenced, so it waits for the
+  /// requests that need the STag: the peer looks a Read's source up when its response is due.
   void lend(Operation& o, const QpShape& shape) {
     if (!has_keys_) return;
     const unsigned peer = 1 - o.side;
@@ -671,7 +681,8 @@ class Generator {
     return plan_.loans[at.side][at.qp][at.loan] == Loan::kFast ? Op::kRegMr : Op::kBindMw;
   }
 
-  /// Chooses a loan for a request, or for the sink of a Read or atomic.
+  /// Chooses a loan for a request, for the sink of a Read or atomic, or for a Send that ends it.
+  /// Returns false if the operation uses none.
   bool borrow(Operation& o) {
     if (!has_loans_) return false;
     const unsigned peer = 1 - o.side;
@@ -708,6 +719,7 @@ class Generator {
   }
 
   /// The loan's range grows to hold these bytes. A minimum build has few page-list entries.
+  /// Then returns false if the range would grow beyond them.
   bool extend(const Debt& debt, const Piece& p) {
     Piece& range = plan_.ops[debt.opened].range;
     const uint32_t end = p.offset + std::max(p.length, 1u);
@@ -736,6 +748,8 @@ class Generator {
     }
   }
 
+  /// Allocates the pieces of the receive that `o` takes: 1 to 3 for `bytes`, and sometimes one more
+  /// with room after the message.
   void receive(Operation& o, uint32_t bytes, Crossing crossing, Landing& landing) {
     const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
     for (const uint32_t length : cuts(bytes, pieces)) {
@@ -745,7 +759,7 @@ class Generator {
     if (rng_.percent(30))
       o.receive.push_back(
           {landing.take(rng_, 1 + static_cast<uint32_t>(rng_.below(64)), Crossing::kInside)});
-    if (o.receive.size() > 3) {  // room after the message counts to the last piece
+    if (o.receive.size() > 3) {  // more than max_recv_sge: without room after the message
       landing.take(rng_, 0, Crossing::kInside);
       o.receive.pop_back();
     }
@@ -774,6 +788,8 @@ class Generator {
     size_t last = 0;
     bool any = false;
   };
+  /// Adds `o` to the current doorbell group, or starts a new group. Only a request that is alone in
+  /// its group may be pushed.
   void group(const Operation& o, Queue& s) {
     s.group = (o.joined ? s.group : 0) + o.entries();
     s.sends = (o.joined ? s.sends : 0) + (o.takes_receive() ? 1 : 0);

@@ -19,9 +19,9 @@ namespace {
 constexpr uint32_t kServerIp = 0x0a000002, kSmallBytes = kPage,
                    kAccess =
                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-constexpr uint16_t kPort = 4791;
-// How long all threads may wait for a completion; how long a connection may take; how long a thread
-// with an armed CQ sleeps; how long the event of a completion may take.
+constexpr uint16_t kPort = 4791;  // of the server's thread 0; thread k listens at kPort + k
+// In this order: how long all threads may wait for a completion, a connection may take, a thread
+// with an armed CQ sleeps, and the event of a completion may take.
 constexpr Time kPatience = 3 * kMs, kConnectPatience = 20 * kMs, kSleep = 5 * kUs,
                kEventPatience = 30 * kUs;
 
@@ -83,7 +83,7 @@ Result<void> Host::body() {
     if (!n) return error_of(n);
     if (!told && all_over()) {
       told = true;
-      dev_.before_shared();
+      dev_.before_shared();  // other threads read `done`: see PciDevice::before_shared()
       ++own_.done;
     }
     if (*n != 0 || moved) continue;
@@ -273,6 +273,7 @@ Result<void> Host::open_lane(Lane& lane) {
     if (!cq) return error_of(cq);
     lane.own_cq = std::move(*cq);
   }
+  // The operands of an atomic need kAtomicInline bytes of its WQE.
   const bool has_atomics =
       std::ranges::any_of(lane.sends, [](const Operation* o) { return o->fetches(); }) ||
       (life.end == End::kFault && (is_of_atomic(life.fault) || life.fault == Fault::kAtomicOff));
@@ -287,7 +288,7 @@ Result<void> Host::open_lane(Lane& lane) {
                .max_inline_data =
                    has_atomics ? std::max(h.max_inline, kAtomicInline) : h.max_inline},
        .push = h.push,
-       .privileged = !plan_.loans[side_][q].empty()});
+       .privileged = !plan_.loans[side_][q].empty()});  // only such a QP may post reg_mr
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
   for (uint32_t k = 0; k < plan_.keys[side_][q]; ++k) {
@@ -340,7 +341,7 @@ Result<void> Host::open_loans(Lane& lane) {
 }
 
 Result<void> Host::connect(Lane& lane) {
-  // The private data says to the server which QP of the plan this is.
+  // accept() of the server finds the QP of the plan by the private data.
   const std::array<uint8_t, 1> name{static_cast<uint8_t>(lane.number)};
   const auto port = static_cast<uint16_t>(kPort + plan_.thread(kServer, lane.number));
   auto c = verbs::connect(lane.qp, {kServerIp, port},
@@ -399,7 +400,8 @@ Result<void> Host::progress() {
   return {};
 }
 
-// Waits for an event of the armed CQ. A completion without its event is an error.
+// Arms the first CQ, or waits up to kSleep for its event. A completion whose event does not follow
+// within kEventPatience is an error.
 Result<void> Host::sleep() {
   if (!shape_.armed || cqs_.empty() || all_over()) return {};
   Cq& cq = cqs_[0][0];

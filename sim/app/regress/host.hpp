@@ -55,7 +55,9 @@ struct Published {
   bool quiet = false;      // all of its requests and receives have completed
   bool is_ending = false;  // it has closed, aborted, or posted the error
   bool over = false;
-  uint64_t receives = 0;              // posted, and known to the device
+  // Messages that the peer may have sent in all: planned receives that the device knows of, or with
+  // an SRQ the messages that have arrived, and the credit.
+  uint64_t receives = 0;
   std::span<const uint8_t> memory{};  // its landing region while it exists
   // Keys: of the landing region, of the source region, of a region without the right to read, of a
   // region in another domain, of a region that was deregistered.
@@ -87,13 +89,13 @@ struct Shared {
   std::string failure;
   // The failure is that no completion arrived in time.
   bool is_stuck = false;
-  Time failed_at = 0, connected = 0;
-  std::optional<Place> wrong{};  // the first wrong byte
+  Time failed_at = 0, connected = 0;  // of the failure, of the first connection; 0: none
+  std::optional<Place> wrong{};       // the first wrong byte
   // Called for each completed operation; returns an error or an empty string.
   std::function<std::string(const Operation&)> also{};
   // Adds a fault to the side's root complex.
   std::function<void(Side, const sim::ReadFault&)> spoil{};
-  Time progress = 0;
+  Time progress = 0;         // when a completion, an event or a change of phase last came
   std::set<uint32_t> begun;  // numbers of opened lives, and of operations of which a WQE was posted
   uint64_t posted = 0, completions = 0, bytes_checked = 0, lives = 0, events = 0;
 };
@@ -161,7 +163,7 @@ class Host {
     Phase phase = Phase::kWaiting;
     std::vector<const Operation*> sends{};     // what this side posts, in order
     std::vector<const Operation*> incoming{};  // what the peer posts
-    std::vector<const Operation*> receives{};  // the Sends of `incoming`
+    std::vector<const Operation*> receives{};  // those of `incoming` that take a receive
     Region landing{};
     uint32_t access = 0;  // of the landing region
     verbs::Mr mr{};
@@ -177,27 +179,33 @@ class Host {
     verbs::Qp qp{};
     verbs::Connection connection{};
     std::deque<Posted> sent{}, received{};
-    size_t posted = 0, completed = 0, checked_writes = 0;  // of sends; of incoming
-    size_t flushed = 0;                                    // of sends: before a completed Flush
-    size_t shared_flushed = 0;                             // receives of an SRQ
+    // Counts. posted, completed: of sends. checked_writes: of incoming, those that check_receive()
+    // has passed. flushed: of sends, those before the last completed Flush. shared_flushed: flushed
+    // receives of an SRQ.
+    size_t posted = 0, completed = 0, checked_writes = 0;
+    size_t flushed = 0;
+    size_t shared_flushed = 0;
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions polled from the overflowing CQ
-    // look() has queried the QP and an STag entry after the end; refuse() has posted requests that
-    // the driver must refuse.
+    // look() has queried the QP and an STag entry, before this side ends the life. refuse() has
+    // posted requests that the driver must refuse.
     bool looked = false, refused = false;
     // A request or a receive has completed with an error: so must all later ones. The late Send is
     // posted. own_cq has reported its overflow; all its entries were polled.
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
          cq_emptied = false;
-    // Earliest time of the next post, of the next receive, of the next query; first seen drained.
+    // Earliest time of the next post, of the next receive, of the next query of the QP by drain().
+    // drained_at: when that query first found the QP drained.
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
     // Host::emptied_ when the QP had drained. With an SRQ the number of receives that are still to
-    // complete is unknown, so it may be destroyed only after one more poll that finds all CQs
+    // complete is unknown. So the QP may be destroyed only after one more poll that finds all CQs
     // empty.
     std::optional<uint64_t> emptied{};
     std::vector<verbs::AsyncEvent> events{};
   };
+  /// The planned end of a life, as the driver reports it: cause, event (none: no event), and the
+  /// layer, type and code of the peer's Terminate (0: none).
   struct Expected {
     uint32_t cause = 0;
     std::optional<verbs::EventType> event{};
@@ -227,6 +235,7 @@ class Host {
 
   [[nodiscard]] Result<void> body();
   [[nodiscard]] Result<void> open();
+  /// Makes the CQs. `of_all`: for the QPs of all threads, else only for those of this thread.
   [[nodiscard]] Result<void> open_queues(verbs::Context& context,
                                          std::vector<std::array<verbs::Cq, 2>>& cqs, bool of_all);
   [[nodiscard]] Result<void> open_lane(Lane& lane);
@@ -264,12 +273,14 @@ class Host {
   [[nodiscard]] Result<void> succeed(Lane& lane, const Posted& p, const verbs::Wc& wc);
   [[nodiscard]] Result<void> take_events();
   [[nodiscard]] Result<void> sleep();
-  [[nodiscard]] Result<void> ask(const Operation& op) const;
+  [[nodiscard]] Result<void> ask(const Operation& op) const;  // calls Shared::also
+  /// Compares bytes of the own landing region with the plan. `when` and `op`: for the message.
   [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op,
                                      std::string_view when);
   [[nodiscard]] Result<void> compare_flushed(Lane& lane, const Operation& flush);
   [[nodiscard]] Result<void> compare_word(const Lane& lane, const Operation& op,
                                           std::string_view when);
+  /// `is`: the landing region as it is.
   std::vector<uint8_t> planned(Side side, const Lane& lane, const Piece& piece,
                                std::span<const uint8_t> is) const;
   [[nodiscard]] Result<void> compare_all(const Lane& lane);
@@ -277,14 +288,16 @@ class Host {
   [[nodiscard]] Result<void> progress();
   [[nodiscard]] Result<void> count_bad_reads();
   void spoil(const Lane& lane, uint64_t bus, uint64_t bytes);
+  /// `in_landing`: in the landing region, else in the source region. `pointer`: with the address of
+  /// the bytes in this process, for inline data.
   verbs::Sge sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const;
   bool all_over() const;
   bool overflows(const Lane& lane) const {
     return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow &&
            lane.life->who == side_;
   }
-  /// Requests of the peer are in flight at the end: this side's memory may hold only a part of
-  /// them.
+  /// True, on both sides, for a busy end: requests of the peer are in flight, so this side's memory
+  /// may hold only a part of them.
   bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
   verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // by the plan
   Expected expected(const Lane& lane) const;
@@ -294,7 +307,7 @@ class Host {
   bool is_cut(const Lane& lane, bool receives) const;
   Published& mine(const Lane& lane) { return own_.lane[lane.number]; }
   const Published& theirs(const Lane& lane) const { return shared_.side[peer_].lane[lane.number]; }
-  // A plan numbers domains from 0; a smaller plan (shrink) may have fewer.
+  // A plan numbers domains from 0. A smaller plan (shrink) may have fewer, hence the modulo.
   Domain& domain(const Lane& lane) { return domains_[lane.life->pd[side_] % domains_.size()]; }
   const Domain& domain(const Lane& lane) const {
     return domains_[lane.life->pd[side_] % domains_.size()];

@@ -8,13 +8,13 @@
 
 namespace rnic::app::regress {
 
-/// "3,17-20"; "none" for an empty set
+/// The value of the setting keep for these numbers: "3,17-20"; "none" for an empty set.
 std::string text_of_keep(const std::set<uint32_t>& numbers);
-/// Throws Usage.
+/// Parses the value of the setting keep. Throws Usage.
 std::set<uint32_t> numbers_of_keep(const std::string& keep);
 /// The words of a comma-separated list.
 std::vector<std::string> words_of(const std::string& list);
-/// Throws Usage, naming the setting.
+/// Parses a whole number from `low` to `high`. Throws Usage, naming the setting.
 uint64_t whole_number(const std::string& setting, const std::string& text, uint64_t low,
                       uint64_t high);
 

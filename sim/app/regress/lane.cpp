@@ -78,6 +78,9 @@ Result<void> Host::step(Lane& lane) {
       mine(lane).prepared = prepared;
       mine(lane).quiet = quiet;
       const Published& other = theirs(lane);
+      // Without load the life ends when both sides are quiet. A busy life ends with requests in
+      // flight: `who` aborts after a percentage of its requests, or posts the error when its own
+      // requests have completed and the peer has posted all receives. Then the peer follows.
       if (!is_victim_of(lane)) {
         if (!quiet || !other.quiet) return {};
       } else if (life.who == side_) {
@@ -97,6 +100,7 @@ Result<void> Host::step(Lane& lane) {
       const bool first = lane.life->end == End::kBothClose ||
                          (lane.life->end == End::kClientCloses && side_ == kClient) ||
                          (lane.life->end == End::kServerCloses && side_ == kServer);
+      // The side that does not close first waits for the other, once end() has called look().
       if (life.closes() && !first && lane.looked && !theirs(lane).is_ending) return {};
       const Hold hold(*this);
       return end(lane);
@@ -116,7 +120,7 @@ Result<void> Host::end(Lane& lane) {
   const Life& life = *lane.life;
   const auto leave = [&](QpState to) -> Result<void> {
     auto r = lane.qp.modify(to);
-    if (!r && r.error().code != Errc::kBadState) return r;  // it may have left RTS meanwhile
+    if (!r && r.error().code != Errc::kBadState) return r;  // the QP may have left RTS meanwhile
     return {};
   };
   const bool other_ends = theirs(lane).is_ending;
@@ -131,7 +135,7 @@ Result<void> Host::end(Lane& lane) {
                      (life.end == End::kClientCloses && side_ == kClient) ||
                      (life.end == End::kServerCloses && side_ == kServer);
   if (life.closes() && !first && !other_ends) return {};
-  // Publish it before the device changes state, which the peer may see at once.
+  // Publish the end before the device changes state, since the peer may notice that at once.
   mine(lane).is_ending = true;
   if (life.closes()) {
     if (auto r = leave(IBV_QPS_SQD); !r) return r;
@@ -145,8 +149,8 @@ Result<void> Host::end(Lane& lane) {
   return {};
 }
 
-// True if no more completions are to come. Unsignalled requests that completed before the end are
-// never reported.
+// True if no more completions are to come. Unsignalled requests that completed before the end get
+// no CQE if the end cuts the QP (is_cut).
 bool Host::is_drained(const Lane& lane) const {
   if (!lane.received.empty()) return false;
   if (overflows(lane)) return lane.cq_emptied;
@@ -162,7 +166,8 @@ Result<void> Host::drain(Lane& lane) {
   if (!info->drained && info->state != IBV_QPS_INIT) return {};
   const bool has_shared = life.shares[side_] && !life.closes();
   if (has_shared || (!overflows(lane) && !lane.sent.empty())) {
-    // Its requests are complete, or their flushes are not yet polled.
+    // The requests left in lane.sent are complete without a CQE, or their flush CQEs are not yet
+    // polled. kAfterwards is enough time to poll these.
     if (lane.drained_at == 0) lane.drained_at = dev_.now();
     if (dev_.now() < lane.drained_at + kAfterwards) return {};
     // The number of SRQ receives that are still to complete is unknown, and destroy() drops
@@ -330,13 +335,17 @@ Result<void> Host::post(Lane& lane) {
 }
 
 // False while `op` waits for an operation of the peer, or a reg_mr for the local_inv before it.
+// Numbers grow in the order of posting, so a later message of the peer that has arrived proves that
+// the peer has posted op.after. An operation on a loan waits for a Send of the peer; another waits
+// for the peer's reg_mr or bind_mw.
 bool Host::may_post(const Lane& lane, const Operation& op) const {
   if (op.op == Op::kRegMr && lane.loans.at(op.loan - 1).is_closing) return false;
   if (op.after <= lane.arrived) return true;
   return !op.is_of_loan() && op.after <= theirs(lane).opened;
 }
 
-// Opens a loan under its next key, and publishes it, or closes it.
+// Fills `wr` for a reg_mr, bind_mw or local_inv. Publishes the key of a loan that it opens: the low
+// byte of the STag advances by 1 to 255, so an earlier key is no longer valid.
 Result<void> Host::put_loan(Lane& lane, const Operation& op, SendWr& wr) {
   Lane::Loan& loan = lane.loans.at(op.loan - 1);
   if (op.op == Op::kLocalInv) {
@@ -377,6 +386,8 @@ Result<void> Host::put_loan(Lane& lane, const Operation& op, SendWr& wr) {
   return {};
 }
 
+// Posts the next batch of an aged life's empty Writes. Each has max_sge SGEs of length 0: 14 SGEs
+// make it kAgeUnits units long.
 Result<void> Host::age(Lane& lane) {
   const uint32_t batch =
       std::min({kAgeBatch, kAge - lane.aged, plan_.shape[side_][lane.number].send_depth / 2});
@@ -441,7 +452,7 @@ Result<void> Host::post_receives(Lane& lane) {
       sges.push_back(sge(lane, {at, kSpareBytes}, true, false));
       if (life.end == End::kFault && life.fault == Fault::kReceiveKey && life.who != side_ &&
           lane.spares_posted == 0)
-        sges[0].lkey ^= 0x5a;
+        sges[0].lkey ^= 0x5a;  // an unknown STag
       ++lane.spares_posted;
     } else {
       break;

@@ -134,6 +134,8 @@ std::optional<uint32_t> Plan::before(uint32_t qp) const {
 }
 
 uint64_t Plan::iova(Side side, uint32_t qp) const {
+  // A region of k16 to k32 begins half its size below the power of two, so it contains it.
+  // A k16 region that is too long for that begins at 0.
   const uint64_t half = landing_bytes[side][qp] / 2 / kPage * kPage;
   switch (life[qp].base[side]) {
     case Base::kFar:
@@ -176,8 +178,8 @@ std::string Life::describe(uint32_t qp) const {
   return s + "\n";
 }
 
-// Adds a signalled Send after all operations of a QP and side: when it has arrived, so have all
-// before it.
+// Adds a signalled Send after all operations of a QP and side. When the closing Send has arrived,
+// so have all operations before it.
 void Plan::close_qps() {
   std::erase_if(ops, [](const Operation& o) { return o.closing; });
   std::array<bool, kMaxQps> used{};
@@ -235,7 +237,7 @@ void Plan::mend() {
   // that the next one starts a group.
   std::array<std::array<uint32_t, kMaxQps>, 2> group{};
   std::array<std::array<bool, kMaxQps>, 2> is_headless{};
-  // The client's first message. Without one the server must not send.
+  // Number of the client's first message. Without one the server must not send.
   std::array<std::optional<uint32_t>, kMaxQps> spoke{};
   std::set<uint32_t> idle;  // operations to be removed
   const auto holds = [](const State& s, const Piece& p) {
@@ -243,7 +245,7 @@ void Plan::mend() {
     return p.offset >= in.offset && p.offset + std::max(p.length, 1u) <= in.offset + in.length;
   };
   for (Operation& o : ops) {
-    uint32_t waits_for = 0;
+    uint32_t waits_for = 0;  // the operation that must complete before; o.after, if the peer's
     o.after = 0;
     if (o.is_of_loan()) {
       State& s = states[o.side][o.qp].at(o.loan - 1);
@@ -256,6 +258,7 @@ void Plan::mend() {
         is_headless[o.side][o.qp] = is_headless[o.side][o.qp] || !o.joined;
         continue;
       }
+      // After a local_inv of the same send queue only a reg_mr waits: Host::may_post().
       if (!s.is_over_locally || o.op == Op::kRegMr) waits_for = s.over;
       o.after = after;
       if (o.opens())
@@ -335,7 +338,7 @@ void Plan::simplify(const std::string& name) {
   if (name == "ird_ord") ird = ord = {8, 8};
   for (HostShape& h : host) {
     if (name == "threads") h.threads = 1;
-    if (name == "pds" &&
+    if (name == "pds" &&  // an error may need a second domain (Published::foreign)
         std::ranges::none_of(life, [](const Life& l) { return l.end == End::kFault; }))
       h.pds = 1;
     if (name == "cqs") h.cqs = 1;
@@ -368,7 +371,8 @@ void Plan::simplify(const std::string& name) {
     if (name == "pause") o.pause_ns = 0;
     if (name == "joined") o.joined = false;
     if (name == "inline") o.is_inline = false;
-    // A Send or Write that gathers from the landing region must wait for the Read that fetched it.
+    // A Send or Write that gathers from the landing region must wait for the Read or atomic that
+    // fetched these bytes.
     if (name == "fence" && (!o.local_landing || o.has_sink()) && !o.needs_fence()) o.fence = false;
     if (name == "keys") o.key = o.sink_key = 0;
     if (name == "loans") o.loan = o.sink_loan = o.after = 0, o.returns = false;
@@ -446,6 +450,7 @@ void change_word(Memory& m, const Operation& o) {
   if (o.op == Op::kFetchAdd) value = sum_of(old, o.data, o.mask);
   if (o.op == Op::kCmpSwap) {
     // Bits of the mask in which the operand shall differ, mixed from `data`; all bits if none is.
+    // Bits outside the mask get random values: the comparison must ignore them.
     const uint64_t differs = o.compare_mask & (o.data | 1) * 0x9e3779b97f4a7c15;
     const bool matches = o.matches || o.compare_mask == 0;
     m.compare[o.number] = old ^ (o.data & ~o.compare_mask) ^

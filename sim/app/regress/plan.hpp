@@ -11,13 +11,14 @@
 // been destroyed, while the other slots run. Each slot belongs to one thread per side.
 //
 // Memory of a side: one `source` region, never written, and a `landing` region per QP.
-// - All regions of a side have pages of one size. If that is not 4 KiB, each region begins about 4
-//   KiB before the end of its first page, so it reaches into a second page.
+// - All regions of a side have pages of one size. If that is not 4 KiB, each region begins a
+//   multiple of 4 KiB before the end of its first page, so it reaches into a second page. Only a
+//   landing region in persistent memory begins at the start of a page.
 // - Each operation that writes has a separate part of a landing region, so the final memory does
 //   not depend on timing.
 // - An operation reads from `source`, or from bytes that an earlier operation of the same QP wrote:
-//   the sink of a Read (with a fence between them), or the target of a Write (a Read is ordered
-//   after the Writes before it).
+//   the sink of a Read or atomic (with a fence between them), or the target of a Write (a Read is
+//   ordered after the Writes before it).
 // - A request may use a bound STag of the landing region in place of the region's own. The Send
 //   that invalidates it comes after all requests that use it.
 // - A loan is an STag that its owner opens through the send queue for a range of the landing
@@ -57,10 +58,11 @@ inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
 // receives, sinks of requests after an error and of bad requests, and memory whose read fails.
 inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4,
                           kSinkFromEnd = kPage / 8, kUnreadFromEnd = kSinkFromEnd / 2;
+// Spare receives of a life: bytes of each, distance between two, and the most on one side.
 inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
-// The index of a send queue cannot be set. So an aged life first posts kAge empty Writes of
-// kAgeUnits units each, at most kAgeBatch at a time, until the index is 65520. Plans whose seed
-// modulo kAgedPlans is 5 have an aged life.
+// An aged life tests the wrap of a send queue's 16-bit index. The index cannot be set. So the life
+// first posts kAge empty Writes of kAgeUnits units each, at most kAgeBatch at a time, until the
+// index is 65520. Plans whose seed modulo kAgedPlans is 5 have an aged life.
 inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8,
                           kAgedPlans = 40;
 // A CQ that is to overflow: requested entries, which also limit the outstanding sends before the
@@ -71,11 +73,13 @@ inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kO
 inline constexpr uint32_t kOneFpduWindow = 1024;
 inline constexpr uint32_t kTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
-// A QP that takes its receives from a shared receive queue (SRQ): its credit, the messages of its
-// peer that may be in flight, and the longest of them. The minimum build has few page-list entries.
+// A QP that takes its receives from a shared receive queue (SRQ). Its credit is the number of
+// messages of its peer that may be in flight: at most kMostCredit. The longest of them has
+// kMostShared bytes. Both are smaller in a minimum build, which has few page-list entries.
 inline constexpr uint32_t kMostCredit = 8, kMostCreditMinimum = 3, kMostShared = 32 * 1024,
                           kMostSharedMinimum = kPage;
-// Receives that an SRQ has beside the credit of each QP: Sends after an error may take them.
+// Receives that an SRQ has in addition to the credit of each QP: Sends after an error may take
+// them.
 inline constexpr uint32_t kSharedExtra = 2;
 
 enum class Op : uint8_t {
@@ -87,7 +91,7 @@ enum class Op : uint8_t {
   kFetchAdd,
   kCmpSwap,
   kAtomicWrite,
-  // Of a loan, an STag of the own landing region that the send queue opens and closes.
+  // These three open or close a loan: an STag of the poster's own landing region.
   kRegMr,
   kBindMw,
   kLocalInv
@@ -95,11 +99,13 @@ enum class Op : uint8_t {
 inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
 inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE for an atomic's operands
 // Loans (STags) of a landing region: at most kMostLoans, or kMostLoansMinimum in a minimum build.
-// There the range of a loan has at most kLoanPagesMinimum pages.
+// In a minimum build the range of a loan has at most kLoanPagesMinimum pages.
 inline constexpr uint32_t kMostLoans = 2, kMostLoansMinimum = 2, kLoanPagesMinimum = 12;
 // Bound STags of a landing region: at most kMostKeys, or kMostKeysMinimum in a minimum build, which
 // has few page-list entries.
 inline constexpr uint32_t kMostKeys = 6, kMostKeysMinimum = 1;
+// The length of an operation in bytes. kMulpdu: the payload of one full FPDU (full_payload());
+// kMulpdu1: one byte more; k4K: 4095 to 4097; kTo64K: up to 65536; kLarge: more.
 enum class SizeClass : uint8_t {
   k0,
   k1,
@@ -117,13 +123,13 @@ enum class Crossing : uint8_t {
   kInside,
   kTouches,
   kCrosses
-};  // of page borders, by the first piece
+};  // the first piece: lies inside a page, touches a page border, or crosses one
 inline constexpr std::array kOpNames = {"send",   "send_solicited", "write",    "read",
                                         "flush",  "fetch_add",      "cmp_swap", "atomic_write",
                                         "reg_mr", "bind_mw",        "local_inv"};
-// The first names are those of operations that move data or words.
+// The number of operations before those of loans.
 inline constexpr size_t kDataOps = static_cast<size_t>(Op::kRegMr);
-// Indexed by Operation::flush_type.
+// Bits of Operation::flush_type, which indexes kFlushTypeNames.
 inline constexpr uint8_t kVisible = 1, kDurable = 2;
 inline constexpr std::array kFlushTypeNames = {"none", "visible", "durable", "both"};
 inline constexpr std::array kSizeNames = {"0",      "1",        "2-63",  "64",   "65-",
@@ -136,7 +142,7 @@ struct Piece {
 };
 
 struct Operation {
-  uint32_t number = 0;  // of the generated plan; shrinking keeps it
+  uint32_t number = 0;  // its position in the generated plan; shrinking does not renumber
   Side side = kClient;  // the side that posts it
   uint32_t qp = 0;
   Op op = Op::kSend;
@@ -164,9 +170,10 @@ struct Operation {
   // the peer's region: a request uses it, a Send invalidates it. `sink_key` is the STag of a Read's
   // sink; a fenced local invalidation of it follows the Read.
   uint32_t key = 0, sink_key = 0;
-  // Loans, counted from 1 as `keys`. `loan`: of a request, the STag of the peer's region that it
-  // uses; of a Send, the one that it invalidates or (`returns`) gives back; of reg_mr, bind_mw and
-  // local_inv, the own one. `sink_loan`: the own one of a Read's or atomic's sink.
+  // Loans, counted from 1; 0: none. `loan` is the loan of the peer's region that a request uses, or
+  // that a Send invalidates or (`returns`) gives back. Of reg_mr, bind_mw and local_inv, `loan` is
+  // the poster's own. `sink_loan`: the poster's own loan through which a Read or atomic writes its
+  // sink.
   uint32_t loan = 0, sink_loan = 0;
   bool returns = false;
   // Of reg_mr and bind_mw. `range`: the bytes of the landing region. `is_own`: the loan is for the
@@ -188,12 +195,12 @@ struct Operation {
   bool joined = false;    // posted with the previous request of its QP, with one doorbell
   bool push = false;      // its WQE is written into the push window
   uint32_t pause_ns = 0;  // pause of the QP before it
-  bool closing = false;   // last of its QP and side: all before it has arrived
+  bool closing = false;   // the last Send of its QP and side: once it arrives, all others have
 
   SgeClass sge_class() const;
   Crossing crossing() const;
   uint32_t source_offset() const;  // of the first byte read, in its region
-  uint32_t target_offset() const;  // of the first byte written
+  uint32_t target_offset() const;  // of the first byte written, in its region
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
   bool is_immediate_alone() const { return immediate && is_send(); }
   bool takes_receive() const { return is_send() || immediate; }
@@ -287,8 +294,9 @@ inline bool is_of_flush(Fault f) { return f >= Fault::kFlushKey && f <= Fault::k
 inline bool is_of_atomic(Fault f) {
   return (f >= Fault::kAtomicKey && f <= Fault::kAtomicRead) || f == Fault::kAtomicSink;
 }
-/// The stream must have the extensions; or must not have them.
+/// True for errors that arise only on a stream with Flush and atomics (Life::has_flush).
 inline bool needs_extensions(Fault f) { return is_of_flush(f) || is_of_atomic(f); }
+/// True for errors that arise only on a stream without them.
 inline bool needs_no_extensions(Fault f) { return f == Fault::kFlushOff || f == Fault::kAtomicOff; }
 
 /// The bad PCIe completion for a device's read: source_read, flush_read (the read-back),
@@ -305,12 +313,12 @@ enum class Base : uint8_t {
   k31,
   k32,
   k64
-};  // k16: contains 2^16; k64: its last byte is at 2^64 - 1
+};  // kFar: Plan::iova(); k16 to k32: contains 2^16 ...; k64: its last byte is at 2^64 - 1
 inline constexpr std::array kBaseNames = {"far", "0", "2^16", "2^31", "2^32", "2^64"};
 
 /// One life of a QP: the threads and resources it uses, and how it ends.
 struct Life {
-  uint32_t number = 0;  // of the end; shrinking keeps it or makes the end plain
+  uint32_t number = 0;  // of its end; shrinking keeps the end, or makes it plain (Plan::keep)
   uint32_t slot = 0;
   End end = End::kClientCloses;
   Side who = kClient;  // the side that aborts or posts the error
@@ -321,7 +329,7 @@ struct Life {
   // `who` first posts kAge empty Writes, so that the index of its send queue is just below 2^16.
   bool aged = false;
   bool one_way = false;  // only `who` posts requests
-  // Busy abort: the percentage of its own requests that are posted before it.
+  // Busy abort: the percentage of the requests of `who` that are posted before the abort.
   uint32_t after = 0;
   uint32_t length = 8;              // of the offending request
   bool late = false;                // a Send is posted after the flush, and is flushed too
@@ -355,7 +363,7 @@ struct HostShape {
   // a pair: one CQ for sends, one for receives.
   uint32_t threads = 1, pds = 1, cqs = 1;
   bool shared_cq = false;  // all threads share the CQs
-  // An idle thread sleeps until an event of its first CQ.
+  // An idle thread arms its first CQ and sleeps until an event of that CQ.
   bool armed = false;
   uint32_t log_eq = 8, event_queues = 16;  // log_eq: an event queue has 2^log_eq entries
 };
@@ -380,24 +388,28 @@ struct Plan {
   // Offsets of the regions in their first page.
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};
   std::array<uint32_t, 2> source_at{};
-  std::array<std::array<uint32_t, kMaxQps>, 2> keys{};  // bound STags of each landing region
+  // The number of bound STags of each landing region.
+  std::array<std::array<uint32_t, kMaxQps>, 2> keys{};
   std::array<std::array<std::vector<Loan>, kMaxQps>, 2> loans{};  // of each landing region
   std::vector<Operation> ops;
 
-  /// Keeps only these operations, and adds the requests that close each QP.
+  /// Keeps only the operations and ends with these numbers, and adds the closing Sends of each QP.
+  /// A life whose end is not kept ends plainly: the client closes it.
   void keep(const std::set<uint32_t>& numbers);
   /// Simplifies one aspect as far as possible; `name` is one of simplifications().
   void simplify(const std::string& name);
   std::vector<std::string> simplifications() const;
-  std::set<uint32_t> numbers() const;  // of operations and ends that are not closing
-  bool uses(uint32_t qp) const;
-  uint32_t slots() const;  // simultaneous QPs
+  std::set<uint32_t> numbers() const;  // of all operations but closing Sends; of ends not plain
+  bool uses(uint32_t qp) const;        // the QP has operations, so the run makes it
+  uint32_t slots() const;              // simultaneous QPs
+  /// The thread of `side` that runs the QP. The server shifts the slots by one thread after every
+  /// `threads` of them, so a client thread meets several server threads.
   uint32_t thread(Side side, uint32_t qp) const {
     return (life[qp].slot + (side == kServer ? life[qp].slot / host[side].threads : 0)) %
            host[side].threads;
   }
-  std::optional<uint32_t> before(uint32_t qp) const;  // the life that must end first
-  uint32_t credit(Side side, uint32_t qp) const {     // of a QP of an SRQ
+  std::optional<uint32_t> before(uint32_t qp) const;  // the previous life in the same slot
+  uint32_t credit(Side side, uint32_t qp) const {     // of a QP with an SRQ: see kMostCredit
     return std::min(shape[side][qp].recv_depth, kMostCredit);
   }
   uint64_t iova(Side side, uint32_t qp) const;  // of the landing region
@@ -429,7 +441,9 @@ struct Memory {
   std::map<uint32_t, size_t> step;
   std::map<uint32_t, uint64_t> compare;
 };
+/// Memory before the first operation: random bytes of the plan's seed.
 Memory initial(const Plan& plan);
+/// Memory after the last operation.
 Memory reference(const Plan& plan);
 
 }  // namespace rnic::app::regress

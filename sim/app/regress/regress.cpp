@@ -42,6 +42,7 @@ double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
 }
 
+/// The command that repeats a run: of all children, or of the child or shrunk plan that failed.
 std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const std::string& keep,
                     const std::string& simple) {
   std::string s = fmt::format("rnic-sim regress --client {} --server {} --seed {} --set ops={}",
@@ -58,7 +59,7 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
   return s;
 }
 
-/// Adds each number to the number of the same name.
+/// Adds each number of `more` to the number of the same name in `sum`.
 void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
   if (more.is_object()) {
     for (const auto& [name, value] : more.items()) add(sum[name], value);
@@ -93,7 +94,8 @@ std::set<std::string> given(const Config& c) {
   return names;
 }
 
-/// The first `most` lines of a text, and how many more there are. write_plan() writes all of them.
+/// The first `most` lines of a text, and a line with the number of the others (a single one is
+/// printed). write_plan() writes all lines.
 std::string on_a_screen(const std::string& text, size_t most) {
   size_t at = 0;
   for (size_t lines = 0; lines < most && at < text.size(); ++lines)

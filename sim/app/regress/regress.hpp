@@ -21,6 +21,7 @@ namespace rnic::app {
 void check(const RegressRequest& request);
 /// Throws Usage and Missing.
 int run_regression(const RegressRequest& request);
+/// The command line's `regress`: builds the request from the options. Returns the exit status.
 int regress_command(Options& o);
 
 }  // namespace rnic::app

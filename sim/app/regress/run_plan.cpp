@@ -32,8 +32,9 @@ Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   return c;
 }
 
-/// The operations and lives that had begun, and those that may come next on their lanes. A run of
-/// only these is the same up to the failure.
+/// The operations and lives that had begun, and those that may come next on their lanes: the next
+/// doorbell group, and the next operation that takes a receive. A run of only these is the same up
+/// to the failure.
 std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>& begun) {
   std::set<uint32_t> all = begun;
   struct Next {
@@ -51,7 +52,7 @@ std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>&
   return all;
 }
 
-/// The first line of a failed check of a device or of the tandem.
+/// The first line of a failed check of a device or of the tandem; empty if none has failed.
 std::string fault_of(sim::Simulation& simulation) {
   for (const Side side : {kClient, kServer}) {
     const std::string fault = simulation.device(side).failure();
@@ -142,7 +143,8 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   }
   const std::string in_tandem = result.ok() ? rest_in_tandem(simulation) : "";
   o.failure += in_tandem;
-  const std::string fault = fault_of(simulation);  // else only after the report of the stuck run
+  const std::string fault = fault_of(simulation);
+  // result.report names the fault only at its end, so the failure begins with the fault.
   if (!result.ok() && shared.failure.empty() && !result.is_stuck() && !fault.empty())
     o.failure = fault + "\n" + o.failure;
   if (o.failure.empty() && shared.lives != lives)

@@ -15,6 +15,7 @@ namespace rnic::app::regress {
 ///     check
 ///   - the keys of run/failure_wave.hpp
 Outcome run_plan(const RegressRequest& request, const regress::Plan& plan);
+/// Draws the plan of a seed, and reduces it by request.keep and request.simple. Throws Usage.
 regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
 
 }  // namespace rnic::app::regress

@@ -23,7 +23,7 @@ uint8_t pattern(uint32_t slot, size_t at) { return static_cast<uint8_t>(slot * 3
 
 }  // namespace
 
-// One piece to three, with a gap before, between and after them.
+// The pieces of the receive in this slot: 1 to 3, with a gap before, between and after them.
 std::vector<Piece> Host::slot_pieces(const Domain& d, uint32_t slot) {
   const uint32_t count = 1 + slot % kMostPieces;
   std::vector<Piece> all;
@@ -82,8 +82,9 @@ Result<void> Host::post_shared(Domain& d, uint32_t slot) {
   return {};
 }
 
-// Compares a receive with the message that took it; with null, checks that it is unchanged. If the
-// message was cut short, each byte is the message's or the old one.
+// Compares the receive in a slot with `op`, the message that took it. Without `op`, checks that the
+// receive is unchanged. If the message was cut short (is_cut), each byte has the message's value or
+// the old one.
 Result<void> Host::check_slot(const Lane& lane, uint32_t slot, const Operation* op, bool is_cut) {
   const Domain& d = domain(lane);
   const auto bytes = d.shared.bytes().subspan(uint64_t{slot} * d.slot_bytes, d.slot_bytes);
@@ -136,7 +137,8 @@ Result<void> Host::take_shared(Lane& lane, const Wc& wc) {
                 op == nullptr ? "for no message" : "for " + op->describe(),
                 lane.receive_failed ? ", after one that was flushed" : "", standing());
   const bool is_flushed = wc.status != IBV_WC_SUCCESS;
-  // A message after an error is not placed.
+  // A receive that is flushed after an error must be unchanged. At a busy end the message may have
+  // been placed in part.
   const Operation* const placed = is_flushed && !is_victim_of(lane) ? nullptr : op;
   if (auto r = check_slot(lane, slot, placed, is_flushed); !r) return r;
   if (is_flushed) {
@@ -158,7 +160,7 @@ Result<void> Host::take_shared(Lane& lane, const Wc& wc) {
   return check_receive(lane, wc, *op);
 }
 
-// All receives are posted and untouched.
+// Destroys the SRQ. By then all receives are posted again, so their bytes must have the pattern.
 Result<void> Host::close_srq(Domain& d) {
   if (d.slots == 0) return {};
   const auto bytes = d.shared.bytes();

@@ -19,11 +19,13 @@ namespace rnic::app::regress {
 
 namespace {
 
-constexpr unsigned kMostRuns = 600;             // enough for 250 operations, down to single ones
-constexpr unsigned kPatienceS = 900;            // seconds for one candidate
-constexpr uint64_t kShorter = 4;                // divides watchdog_us for a candidate
-const std::string kStuck = "stuck";             // of Outcome's json "kind"
-constexpr double kLater = 1.5, kLaterUs = 100;  // plainer settings can be slower
+constexpr unsigned kMostRuns = 600;   // enough for 250 operations, down to single ones
+constexpr unsigned kPatienceS = 900;  // seconds for one candidate
+constexpr uint64_t kShorter = 4;      // divides watchdog_us for a candidate
+const std::string kStuck = "stuck";   // of Outcome's json "kind"
+// A candidate may run until the time of the last failure, times kLater, plus kLaterUs: plainer
+// settings can be slower.
+constexpr double kLater = 1.5, kLaterUs = 100;
 
 }  // namespace
 
@@ -93,6 +95,7 @@ bool Shrinker::confirm() {
 }
 
 bool Shrinker::fails_alike(const Outcome& v) const {
+  // The wall limit has ended the child: its outcome has no simulated time.
   const bool took_too_long = v.status == kNoProgress && !v.json.contains("us");
   return v.status != kGood && !took_too_long && v.json.value("kind", "") == kind_;
 }
@@ -155,8 +158,8 @@ void Shrinker::begun() {
   if (!begun_.empty() && fewer.size() < kept_.size()) (void)attempt(fewer, simple_);
 }
 
-// Removes parts of size all/n, from n = coarsest to finest. Starts with the last part: all before
-// it runs as it did.
+// Tries to remove each part of 1/n of the numbers, for n = coarsest, twice that, ... up to finest.
+// Starts with the last part: the operations before it run as they did.
 void Shrinker::parts(size_t coarsest, size_t finest) {
   for (size_t n = coarsest; !kept_.empty(); n *= 2) {
     const size_t part = std::max<size_t>((kept_.size() + n - 1) / n, 1);

@@ -34,9 +34,10 @@ class Shrinker {
   Shrinker(const RegressRequest& request, uint64_t seed, uint32_t ops, const Outcome& failed);
   /// Returns the whole plan if nothing smaller fails.
   regress::Plan run();
-  const Outcome& last() const { return last_; }  // that failed; without a failure: none did
-  std::string keep() const;                      // for --set keep
-  std::string simple() const;                    // for --set simple
+  /// The outcome of the smallest plan that failed; its `failure` is empty if no candidate failed.
+  const Outcome& last() const { return last_; }
+  std::string keep() const;    // for --set keep
+  std::string simple() const;  // for --set simple
   unsigned runs() const { return runs_; }
   /// Why the search ended before its last candidate; empty if it did not.
   std::string ended_early() const;
@@ -45,14 +46,18 @@ class Shrinker {
   using Numbers = std::set<uint32_t>;
 
   regress::Plan candidate(const Numbers& numbers, const std::vector<std::string>& simple) const;
+  /// Tries all candidates, in the order above.
   void passes();
+  /// Runs a candidate. If it fails alike, keeps it as the smallest plan and returns true.
   bool attempt(const Numbers& numbers, const std::vector<std::string>& simple);
+  /// Runs the smallest plan with the whole watchdog_us; returns whether it fails alike.
   bool confirm();
   void begun();
   void parts(size_t coarsest, size_t finest);
   void without_qps();
   void plain();
   bool fails_alike(const Outcome& v) const;
+  /// Sets how long (simulated) the next candidates may run, from the time of this failure.
   void bound(const Outcome& failed);
   double seconds_left() const;
   bool is_over() const { return !ended_early().empty(); }

@@ -23,7 +23,7 @@ constexpr Time kLate = 2.1 * kCplTimeout * 3.1 * kNs;
 struct OfFault {
   Cause cause;  // at the peer's device; of a local error, at the device of the posting side
   // Layer, type and code of the Terminate that the other side receives: 0x1102 is layer 1, type 1,
-  // code 2.
+  // code 2. docs/gen/errors.md lists them by cause, with their meaning.
   uint16_t terminate;
   WcStatus offender;  // completion of the offending request
   WcStatus receive;   // completion of the first spare receive
@@ -142,12 +142,14 @@ sim::ReadFault bad_answer(Answer answer, uint64_t from, uint64_t bytes) {
 
 }  // namespace
 
-// Makes the root complex complete the device's next read of this memory as the life plans.
+// Makes the root complex answer the device's next read of this memory with Life::answer. `bus`: the
+// bus address of its first byte.
 void Host::spoil(const Lane& lane, uint64_t bus, uint64_t bytes) {
   shared_.spoil(side_, bad_answer(lane.life->answer, bus, bytes));
 }
 
-// Checks, at the end, the device's counters of bad completions for its reads.
+// Checks, at the end, the device's counters of bad completions for its reads. This device meets the
+// bad reads that its own side posts if they are found locally, else those that the peer posts.
 Result<void> Host::count_bad_reads() {
   uint64_t malformed = 0, timed_out = 0;
   bool any_late = false;
@@ -185,8 +187,8 @@ Host::Expected Host::expected(const Lane& lane) const {
   return {static_cast<uint32_t>(Cause::kPeerTerminate), IBV_EVENT_QP_FATAL, f.terminate};
 }
 
-// The planned status of a request near the end of the life. A planned operation succeeds, unless
-// the peer may be cut short.
+// The status that the plan gives a request, or a receive. For a planned operation it is success;
+// take_send() and take_receive() also accept a flush if is_cut().
 WcStatus Host::status_of(const Lane& lane, Kind kind, bool receive) const {
   const Life& life = *lane.life;
   switch (kind) {
@@ -214,8 +216,9 @@ bool Host::is_cut(const Lane& lane, bool receives) const {
   return lane.life->end == End::kAbort || (lane.life->who == side_) == receives;
 }
 
-// Posts requests that the driver must refuse without an effect: wrong flags, or a Flush on a stream
-// without it. Outside of RTS the driver would accept the latter.
+// Posts requests that the driver must refuse without an effect: a Flush of a wrong type, a FetchAdd
+// with a wrong sink, and both on a stream without Flush and atomics. Outside of RTS the driver
+// accepts them on any stream (QpCore::put_send), hence the return.
 Result<void> Host::refuse(Lane& lane) {
   if (lane.qp.core()->state != IBV_QPS_RTS) return {};
   const bool is_on = lane.life->has_flush();
@@ -235,11 +238,13 @@ Result<void> Host::refuse(Lane& lane) {
     uint8_t type;
     Errc code;
   };
-  // Types: bit 0 visible, bit 1 persistent. 0 asks for nothing, 4 and 5 have an unknown bit.
+  // Types of a Flush: bit 0 visible, bit 1 persistent. Type 0 requests nothing; 4 and 5 have an
+  // unknown bit.
   std::vector<Wrong> wrong = {
       {0, Errc::kInvalidArgument}, {4, Errc::kInvalidArgument}, {5, Errc::kInvalidArgument}};
   if (!is_on) wrong.push_back({IBV_FLUSH_GLOBAL, Errc::kNotSupported});
   const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
+  // Sinks of a FetchAdd: not aligned; too short; inline; right, but the stream has no atomics.
   for (const auto& [at, bytes, flags, code] :
        {std::tuple{sink + 4, kWord, 0u, Errc::kInvalidArgument},
         {sink, kWord / 2, 0u, Errc::kInvalidArgument},
@@ -268,8 +273,9 @@ Result<void> Host::refuse(Lane& lane) {
   return {};
 }
 
-// An atomic request that would change its target if it were executed. With a wrong sink the peer
-// executes it, so its operands leave the value unchanged.
+// Fills `wr` with an atomic request that would change its target if the peer executed it. With a
+// wrong sink (kAtomicSink) the peer does execute it, so its operands leave the value unchanged.
+// `which` chooses by the upper bits of Life::length; bit 0 chooses in post_wrong().
 void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
   static constexpr uint64_t kValue = 0x1122334455667788;
   const Life& life = *lane.life;
@@ -290,15 +296,16 @@ void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
   local = {base::address_of(&kValue), kWord, 0};
 }
 
-// Posts the request that ends the life, and requests after it that must not be executed. A Read is
-// the first of these: those after it retire in order, so none completes before the end is known.
+// Posts the request that ends the life, and requests after it that must not be executed. The first
+// of these is a Read, which waits for its response. The others retire after it, so none of them
+// completes before the end is known.
 Result<void> Host::post_wrong(Lane& lane) {
   const Life& life = *lane.life;
   const Published& other = theirs(lane);
   const uint64_t target = plan_.iova(peer_, lane.number),
                  target_end = target + plan_.landing_bytes[peer_][lane.number];
   const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
-  // Source bytes that no other such request uses.
+  // Source bytes that no wrong request of another QP or side uses: one page each.
   const uint32_t own = (1 + lane.number * 2 + side_) * kPage;
   const uint32_t unread = plan_.landing_bytes[side_][lane.number] - kUnreadFromEnd;
   const bool is_read = (life.fault >= Fault::kReadKey && life.fault <= Fault::kReadWrap) ||
@@ -347,7 +354,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       wr.rkey = is_odd ? other.landing ^ 0x5a : other.landing ^ 0x1000;
       break;
     case Fault::kFlushRights:
-      if (is_odd && !life.persistent[peer_]) {  // only one of two rights
+      if (is_odd && !life.persistent[peer_]) {  // the region permits only the visible Flush
         wr.flush_type = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
       } else {
         wr.rkey = other.source, wr.remote_addr = kSourceIova;
@@ -358,7 +365,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       wr.rkey = other.foreign, wr.remote_addr = kSourceIova;
       break;
     case Fault::kFlushOff:
-    case Fault::kAtomicOff:  // the driver accepts it, the device must not
+    case Fault::kAtomicOff:  // persist = 1: the driver accepts the request; the device must not
       lane.qp.core()->agreed.persist = 1;
       break;
     case Fault::kReadKey:
@@ -374,7 +381,8 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kReadBounds:
     case Fault::kFlushBounds:
     case Fault::kAtomicBounds:
-      // After the last byte, or before the first; if that would wrap, the other.
+      // Bytes up to one after the region's last, or from one before its first. If the address would
+      // wrap, take the other form.
       wr.remote_addr =
           (is_odd || target == 0) && target_end != 0 && target_end + length > target_end
               ? target_end - length + 1
@@ -391,7 +399,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kReceiveKey:
       wr.opcode = IBV_WR_SEND;
       break;
-    case Fault::kInvalidateKey:  // unknown, or shared by streams
+    case Fault::kInvalidateKey:  // an unknown STag, or the landing region's own: not bound
       wr.opcode = IBV_WR_SEND_WITH_INV;
       if (is_odd) wr.rkey ^= 0x1000;
       break;
@@ -406,7 +414,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kLocalDomain:
       local.lkey = domains_[(life.pd[side_] + 1) % domains_.size()].source.lkey();
       break;
-    case Fault::kAtomicRights:  // one of the two regions permits Writes
+    case Fault::kAtomicRights:  // `unreadable` permits Writes, `source` does not
       if (wr.opcode != IBV_WR_ATOMIC_WRITE && is_odd)
         wr.rkey = other.unreadable, wr.remote_addr = kSmallIova;
       else
@@ -429,13 +437,14 @@ Result<void> Host::post_wrong(Lane& lane) {
       spoil(lane, ring.bus(0), ring.size());
       break;
     }
-    case Fault::kSourceRead:  // the peer has spoiled this memory
+    case Fault::kSourceRead:  // open_lane() of the peer has spoiled this memory
     case Fault::kFlushRead:
     case Fault::kAtomicRead:
       wr.remote_addr = target_end - kUnreadFromEnd;
       break;
     case Fault::kCqOverflow: {
-      if (auto r = lane.own_cq.req_notify_cq(); !r) return r;  // the device learns that it is empty
+      if (auto r = lane.own_cq.req_notify_cq(); !r)
+        return r;  // the doorbell reports that the CQ is empty
       for (uint32_t k = 0; k < kOverflowSends; ++k) {
         if (auto r = post_one(lane, Kind::kOverflow,
                               {.wr_id = kOtherId + 100 + k,
@@ -463,8 +472,8 @@ Result<void> Host::post_wrong(Lane& lane) {
            .rkey = other.source});
       !r)
     return r;
-  // The peer checks the request when its response is due, so it may place later requests before the
-  // check.
+  // The peer checks a Read, Flush or atomic when the response is due. It may place later Writes and
+  // Sends before this check, so none are posted.
   if (is_read || needs_extensions(life.fault)) return {};
   if (auto r = post_one(lane, Kind::kBehind,
                         {.wr_id = kOtherId + 2,
