@@ -33,6 +33,7 @@ constexpr std::array kTables = {
     &spec::Sizes::max_ird,   &spec::Sizes::max_ord,
 };
 
+/// Parses a whole number from `min` to `max`. Throws Usage, naming the setting.
 uint64_t whole(const std::string& name, const std::string& text, uint64_t min, uint64_t max) {
   uint64_t v = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
@@ -44,7 +45,7 @@ uint64_t whole(const std::string& name, const std::string& text, uint64_t min, u
   return v;
 }
 
-/// In Hz.
+/// Parses clock_mhz. Returns Hz. Throws Usage.
 uint64_t clock_of(const std::string& text) {
   double mhz = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), mhz);
@@ -58,6 +59,7 @@ uint64_t clock_of(const std::string& text) {
   return clock.hz();
 }
 
+/// Parses datapath_bytes. Throws Usage.
 uint32_t width_of(const std::string& text) {
   const uint64_t bytes = whole("datapath_bytes", text, kLeastPath, kMostPath);
   if (!std::has_single_bit(bytes))

@@ -26,8 +26,8 @@
 namespace rnic::app {
 
 /// The kind of a value's source, in the order of the layers: a later one replaces an earlier one.
-/// kCommand: a command sets it for its own runs (crash, regress's plan). `source` is its name,
-/// which may be the name of a file.
+/// kCommand: a command sets the value for its own runs (crash, the plan of regress).
+/// Setting::source names the source itself, such as a file.
 enum class Origin : uint8_t { kDefault, kPreset, kFile, kSet, kCommand };
 
 struct Setting {
@@ -55,10 +55,11 @@ class Config {
            Origin origin = Origin::kCommand);  // NAME=VALUE
 
   sim::PlatformConfig platform(Side side) const;
-  sim::PlatformConfig platform() const;  // shared by both sides: link, run
-  /// With the defaults of this program, where other programs have other defaults.
+  sim::PlatformConfig platform() const;  // without overrides: for the shared parts link and run
+  /// The parameters of `program`, with its own defaults where other programs have others. Null: the
+  /// defaults of programs::Params.
   programs::Params params(const programs::Program* program = nullptr) const;
-  spec::Sizes sizes(Side side) const;  // of a model; based on the build's
+  spec::Sizes sizes(Side side) const;  // of the build, with the changes that a model may have
   // Of a model: its clock, which both sides share, and the width of its datapath.
   model::Timing timing(Side side) const;
   sim::RtlBuild build(Side side) const;
@@ -66,11 +67,11 @@ class Config {
   bool is_small(Side side) const;
   /// The first table that is smaller than in the build minimum; else null.
   const spec::SizeRow* below_minimum(Side side) const;
-  // Of RTL. How often the build stall holds each stream back; the registers' state before reset, 0:
-  // zeros, else random from this seed.
+  /// Of RTL: how often the stall build holds each stream back, in per cent.
   uint32_t stall_percent(Side side) const;
+  /// Of RTL: the seed of the registers' state before reset. 0: all registers are zero.
   uint64_t reset_seed(Side side) const;
-  /// The changed settings that only models support: they are fixed in the RTL.
+  /// The names of the changed settings that only models support: they are fixed in the RTL.
   std::vector<std::string> changed_of_model() const;
 
   const std::string& preset() const { return preset_; }
@@ -86,9 +87,9 @@ class Config {
 
  private:
   Setting& at(const std::string& name);
-  std::string value(const std::string& name, Side side) const;
+  std::string value(const std::string& name, Side side) const;  // the override, or the shared value
   void lay_preset(const std::string& name);
-  void check(const Setting& s, const std::string& value) const;
+  void check(const Setting& s, const std::string& value) const;  // throws Usage
 
   std::vector<Setting> settings_;
   std::map<std::string, size_t> index_;                 // in settings_, by name

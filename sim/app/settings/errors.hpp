@@ -13,7 +13,7 @@ struct Usage : std::runtime_error {
 struct Missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// Ends a command whose messages have all been printed.
+/// Ends a command whose messages have all been printed. `status`: its exit status.
 struct Ended {
   int status;
 };

@@ -14,7 +14,8 @@ namespace rnic::app {
 
 struct JsonLines {
   nlohmann::json json;
-  // Lines, counted from 1, by key of the outermost object: of the key, of the elements of its list.
+  // Line numbers, counted from 1, by key of the outermost object: the line of the key, and of each
+  // element if its value is a list.
   std::map<std::string, size_t> key_lines;
   std::map<std::string, std::vector<size_t>> element_lines;
 };
