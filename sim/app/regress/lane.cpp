@@ -345,7 +345,7 @@ bool Host::may_post(const Lane& lane, const Operation& op) const {
 }
 
 // Fills `wr` for a reg_mr, bind_mw or local_inv. Publishes the key of a loan that it opens: the low
-// byte of the STag advances by 1 to 255, so an earlier key is no longer valid.
+// byte of the STag advances by 1 to 255, so the previous key is no longer valid.
 Result<void> Host::put_loan(Lane& lane, const Operation& op, SendWr& wr) {
   Lane::Loan& loan = lane.loans.at(op.loan - 1);
   if (op.op == Op::kLocalInv) {

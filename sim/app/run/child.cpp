@@ -67,8 +67,8 @@ constexpr int kEndAsked = SIGUSR1;
 constexpr std::chrono::seconds kTimeToEnd{10};  // a child that still runs after that is killed
 volatile std::sig_atomic_t end_asked = 0;       // in a child: 1 once kEndAsked has arrived
 
-/// Notes SIGINT and SIGTERM, which are delivered only inside wait(). A signal that is ignored stays
-/// ignored (nohup).
+/// Records SIGINT and SIGTERM in `came`. They are delivered only inside wait(). A signal that is
+/// ignored stays ignored (nohup).
 class SignalWatch {
  public:
   SignalWatch() {
@@ -156,7 +156,7 @@ class Child {
   }
   Outcome& outcome() { return *outcome_; }
 
-  /// Reads what has arrived; at the end of the pipe, the outcome.
+  /// Reads what has arrived in the pipe. At its end the child is over: makes the outcome.
   void read_some() {
     std::array<char, 65536> buffer;
     const ssize_t n = read(fd_, buffer.data(), buffer.size());
@@ -232,7 +232,8 @@ class Child {
   std::optional<Outcome> outcome_;
 };
 
-/// Waits until one more child has ended. Returns false if a signal has arrived.
+/// Waits until at least one more of the children has ended. Returns false if SIGINT or SIGTERM has
+/// arrived.
 bool wait_for_one(const std::vector<Child*>& children, const SignalWatch& signals) {
   for (;;) {
     std::vector<pollfd> fds;

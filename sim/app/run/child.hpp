@@ -38,15 +38,15 @@ Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits = {});
 
-/// As in_children, but calls `done` as soon as a body has ended, in any order. A body that ends
-/// before its number is due is not kept waiting.
+/// As in_children, but calls `done` as soon as a body has ended, in any order. An outcome does not
+/// wait for those of lower numbers.
 void in_children_any_order(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                            const std::function<bool(size_t, Outcome)>& done,
                            const ChildLimits& limits = {});
 
-/// For a body that must close something, such as a waveform. When interrupted, its parent does not
-/// end it at once: it sets the flag that is returned here, waits up to 10 s for the end of the
-/// child, and ignores its outcome.
+/// For a body that must close something, such as a waveform. When interrupted, the parent does not
+/// end this child at once. It makes the flag that is returned here 1, waits up to 10 s (kTimeToEnd)
+/// for the end of the child, and ignores the outcome.
 const volatile std::sig_atomic_t* take_time_to_end();
 
 }  // namespace rnic::app

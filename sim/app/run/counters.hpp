@@ -12,7 +12,8 @@
 
 namespace rnic::app {
 
-/// Bytes and requests by purpose, as the device declared it with each request.
+/// Bytes and requests by their client (sq_fetch, payload, ...), which the device declares with each
+/// request.
 nlohmann::ordered_json pcie_json(const sim::PcieCounters& counters);
 
 /// Adds "units": items, busy and stalled cycles of each unit of both devices. Reads them over PCIe,

@@ -51,8 +51,8 @@ void check_wave(const std::string& wave, const std::array<std::string, 2>& kind)
 /// if its path is that of another file in use.
 void check_files(Files others, const std::string& pcap, const std::string& tlp,
                  const std::string& wave, const std::array<std::string, 2>& kind);
-/// A path per run: "wire.pcap" of the pairing rtl-model becomes "wire.rtl-model.pcap". Of a --wave
-/// only the file name changes.
+/// The path for one of several runs, `which` names it: "wire.pcap" of the pairing rtl-model becomes
+/// "wire.rtl-model.pcap". Of a --wave (extension .fst) only the file name changes.
 std::string path_of(const std::string& path, const std::string& which,
                     const std::string& extension);
 
@@ -63,7 +63,7 @@ std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, con
                                          sim::Observer* observer = nullptr);
 
 /// Quiesces devices in tandem at the end of a run and checks that nothing is left over. Returns the
-/// errors, one per line.
+/// errors, one per line. `hosts`: their number.
 std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts = 2);
 /// The counts of devices in tandem: {"client": {"commits": 7, "compared": {...}, ...}}. Null if no
 /// device is in tandem.

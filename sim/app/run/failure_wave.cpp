@@ -65,7 +65,7 @@ std::string failure_wave(const std::string& name, const std::array<std::string, 
                          const Outcome& failed, const Again& again) {
   try {
     return written_again(name, kind, failed, again);
-  } catch (const Interrupted&) {  // the wait for the next child throws it too
+  } catch (const Interrupted&) {  // the caller's next in_children() throws it again
     return "";
   } catch (const std::runtime_error& e) {  // the failure is reported without a waveform
     return fmt::format("{}\n", e.what());

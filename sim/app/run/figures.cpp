@@ -24,6 +24,7 @@ std::string sha256(std::span<const uint8_t> bytes) {
   return hex;
 }
 
+/// The operation whose wire limit bounds the program.
 sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   const std::string what = r.program == "file_copy" ? p.op : r.program;
   if (what.starts_with("atomic") || what == "lock") return sim::WireOp::kAtomic;
@@ -119,7 +120,7 @@ void add_figures(Setup& setup, const Ending& ending, const Verdict& verdict,
 void add_cost(const Setup& setup, const Ending& ending, nlohmann::ordered_json& j) {
   j["wall_s"] = ending.wall_s;
   if (const auto us = setup.cost.us()) j["cpu_us_per_message"] = *us;
-  // Of the client's clock, both devices stepped.
+  // Counts cycles of the clock that both devices share, once.
   const double done = kcycles(ending.result.end, setup.request.config.timing(kClient).clock);
   j["kcycles_per_s"] = ending.wall_s > 0 ? done / ending.wall_s : 0;
 }

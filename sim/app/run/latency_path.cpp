@@ -47,6 +47,7 @@ LatencyPath::LatencyPath(const std::array<sim::PcieConfig, 2>& pcie, const sim::
 void LatencyPath::Bus::on_write_issued(Time t, const sim::DmaWrite& w) {
   under_way.push_back({.issued = t, .client = w.client});
 }
+// Writes become visible in the order of their issue.
 void LatencyPath::Bus::on_write(Time t, const sim::DmaWrite&, bool) {
   if (under_way.empty()) return;
   under_way.front().visible = t;
@@ -124,6 +125,8 @@ std::vector<LatencyPath::Step> LatencyPath::steps(Time begin, Time end) const {
       }
       case Arrival::kDoorbell: {
         add(kDevice, side, "doorbell to " + out, a->at, t);
+        // The host rang the doorbell after the last write that it had seen. The client's first
+        // doorbell follows its post at `begin`: there the walk ends.
         const Time posted = a->at - std::min(doorbell_[side], a->at);
         const Write* seen = last_before(sides_[side].writes, posted + 1, &Write::visible);
         const bool is_first = side == kClient && (seen == nullptr || seen->visible <= begin);

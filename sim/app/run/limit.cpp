@@ -12,7 +12,8 @@
 namespace rnic::app {
 namespace {
 
-/// The number of messages that the program keeps outstanding per QP, and the setting that sets it.
+/// The setting that bounds the messages which a _bw program keeps outstanding on a QP: "depth",
+/// "rd_atomic" or "sq_window". Empty for other programs: one message at a time.
 std::string window_of(const Setup& s) {
   if (!s.program.name.ends_with("_bw")) return "";
   const auto is_used = [&](std::string_view name) {

@@ -210,6 +210,7 @@ nlohmann::ordered_json LimitWatch::json(const Measured& m) const {
         u.first.ends_with("atomics in order") || u.first.ends_with("SQ prefetch");
     return u.second >= (is_of_reads ? kFullOfReads : kFull);
   };
+  // order[0] binds: full rates come before full windows, and these before the program's window.
   std::vector<Use> order;
   for (const auto* group : {&rates, &windows}) {
     for (const Use& u : *group) {

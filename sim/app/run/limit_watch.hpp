@@ -89,9 +89,9 @@ class LimitWatch {
     std::array<double, 2> ps_per_cycle{};  // of the devices
     uint64_t qps = 1;
     uint32_t threads = 1;  // of the program, on each host
-    // The program's window, and its name. Empty: one message at a time.
+    // The setting that is the program's window (group 3). Empty: one message at a time.
     std::string window{};
-    // Use of each unit, by "client qp".
+    // Use of each unit by side and name, such as "client qp".
     std::map<std::string, double> units{};
   };
 

@@ -16,7 +16,7 @@ MessageCost::Count MessageCost::now(uint64_t messages) {
   return {messages, static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3};
 }
 
-/// Samples at every 16th event of PCIe, since the clock of the process costs a system call.
+/// Looks at the counts at every 16th event of PCIe: a look at each event would cost time itself.
 void MessageCost::look() {
   if (last_.messages != 0 || ++events_ % 16 != 0) return;
   uint64_t done = 0, of = 0;

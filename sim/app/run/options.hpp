@@ -14,8 +14,8 @@ namespace rnic::app {
 struct TypedOptions {
   std::string preset, client, server, seed;
   std::vector<std::string> configs, sets, links;
-  std::string shard, state, x, y, by;
-  unsigned timeout_s = 0;  // of a point; 0: none
+  std::string shard, state, x, y, by;  // shard: K/N; x, y, by: of the plot
+  unsigned timeout_s = 0;              // of a point; 0: none
   bool merge = false, yes = false;
 };
 
@@ -25,7 +25,8 @@ struct Options {
   TypedOptions typed;  // only of sweep, which has no `request`
   std::string json, csv, junit;
   bool quiet = false, verbose = false, print_config = false;
-  // Prints tables to the standard output. With `--json -` only the JSON goes there.
+  // True if the command prints tables to the standard output. With `--json -` only the JSON goes
+  // there.
   bool tells() const { return !quiet && json != "-"; }
   std::string side;                     // replay: the endpoint that our device replaces
   std::array<bool, 2> is_kind_given{};  // --client, --server

@@ -36,7 +36,9 @@ class PmemJournal final : public sim::PmemObserver {
  public:
   struct Event {
     Time at = 0;
-    sim::PmemRange range;  // that begins; without a name, bytes at `offset`:
+    // A range of persistent memory that the host has just allocated. Without a name: `bytes` at
+    // `offset` have become durable.
+    sim::PmemRange range;
     uint64_t offset = 0;
     std::vector<uint8_t> bytes;
   };
@@ -56,7 +58,7 @@ class PmemJournal final : public sim::PmemObserver {
   std::vector<Event> events_;
 };
 
-/// Rebuilds the image, event by event.
+/// Rebuilds the durable image at an instant, event by event.
 class RebuiltImage {
  public:
   explicit RebuiltImage(const PmemJournal& journal) : journal_(journal), image_(journal.before()) {}
@@ -64,7 +66,7 @@ class RebuiltImage {
   /// index of each range that changes.
   void advance(Time at, const std::function<void(size_t)>& changed = nullptr);
   const sim::PmemImage& image() const { return image_; }
-  std::span<const uint8_t> bytes(size_t range) const;
+  std::span<const uint8_t> bytes(size_t range) const;  // of the range with this index
   /// If two digests of a journal differ, the images differ.
   uint64_t digest() const { return digest_; }
 
@@ -98,17 +100,18 @@ class ResponseTimes final : public sim::LinkTap {
   std::vector<Arrival> arrivals_;
 };
 
-/// Compares the acknowledged appends with the recovered records.
+/// Counts of records of all logs. lost: acknowledged and not recovered.
 struct LogVerdict {
   uint64_t acknowledged = 0, recovered = 0, lost = 0;
   // Logs whose tail pointer covers bytes that are not whole records.
   uint64_t damaged = 0;
 };
+/// Compares the acknowledged appends with the records that the recovery finds in `image`.
 LogVerdict judge_log(std::span<const programs::Ack> acks, const sim::PmemImage& image);
 
-/// Counts of the sweep. Without `responses`, acknowledgements depend on no response of the server.
-/// Also adds, for each instant of plan.at, the CRC32C of the image file and the number of lost
-/// records.
+/// Counts over all instants of the plan. `responses`: null if the method of durable_log waits for
+/// no response of the server. Also adds, for each instant of plan.at, the CRC32C of the image file
+/// and the number of lost records.
 nlohmann::ordered_json crash_json(const PmemJournal& journal, const ResponseTimes* responses,
                                   std::span<const programs::Ack> acks, const CrashPlan& plan,
                                   uint64_t seed);

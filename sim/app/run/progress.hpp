@@ -18,14 +18,15 @@ namespace rnic::app {
 /// Thousands of clock cycles in a simulated time.
 double kcycles(Time t, const base::Clock& clock);
 
-/// Prints the progress from time to time, on a terminal. Polls the host's clock, changes nothing.
+/// Prints the progress on a terminal, at most every 500 ms of this machine's clock. Does not change
+/// the simulation.
 class Progress final : public sim::PcieObserver {
  public:
   /// `reports`: of the threads of one side; must outlive this object.
   Progress(std::string title, const std::vector<programs::Report>& reports,
            const base::Clock& clock)
       : title_(std::move(title)), reports_(reports), clock_(clock) {}
-  /// Clears its line. The simulation still calls it, and it ignores the calls.
+  /// Clears the line. Later calls of the simulation have no effect.
   void end();
   void on_write(Time t, const sim::DmaWrite&, bool) override { look(t); }
   void on_completion(Time t, const sim::DmaPiece&) override { look(t); }

@@ -43,7 +43,7 @@ void check_qps(const RunRequest& r, const programs::Params& p) {
     return std::ranges::find(used, setting) != used.end();
   };
   const uint64_t qps = uint64_t{p.threads} * (is_used("qps") ? p.qps : 1);
-  const uint64_t srqs = is_used("srq_limit") ? p.threads : 0;  // they use up numbers of QPs
+  const uint64_t srqs = is_used("srq_limit") ? p.threads : 0;  // an SRQ uses up a QP number
   for (const Side side : {kClient, kServer}) {
     const uint32_t most = r.config.sizes(side).num_qps;
     if (qps > most)
@@ -61,7 +61,8 @@ void check_qps(const RunRequest& r, const programs::Params& p) {
       throw Usage(fmt::format("{}: rd_atomic={} is too much for a QP of the {}'s device: {} is {}",
                               r.program, p.rd_atomic, kSideNames[side],
                               sizes.max_ird <= sizes.max_ord ? "max_ird" : "max_ord", of_a_qp));
-    // The driver grants a QP fewer slots if fewer are free, but at least one.
+    // The driver grants a QP fewer slots if fewer are free, but at least one. So after all other
+    // QPs, one slot must be left for the last.
     const uint32_t slots = std::min(sizes.ird_slots, sizes.ord_slots);
     if (qps > 1 && (qps - 1) * p.rd_atomic >= slots)
       throw Usage(fmt::format(

@@ -77,7 +77,7 @@ void StreamWatch::streams(const sim::StreamStates& states) {
 }
 
 void StreamWatch::mmio(const sim::Mmio& m) {
-  if (m.is_write && m.bytes == 64) pushes_.push_back(now_);
+  if (m.is_write && m.bytes == 64) pushes_.push_back(now_);  // only pushes have 64 bytes
 }
 
 // The step of a stream is the time since the previous stream of the path that moved for this
@@ -101,7 +101,7 @@ std::vector<StreamWatch::Step> StreamWatch::path(const std::vector<uint64_t>& st
   }
   for (size_t k = 0; k < names.size(); ++k) {
     if (since[k].size() * 2 < starts.size() || since[k].empty())
-      continue;  // not on this program's path
+      continue;  // fewer than half of the messages: not on this program's path
     const auto& s = sim::kStreamNames[number_of(names[k])];
     steps.push_back({.what = fmt::format("{} ({} to {})", s.name, s.from, s.to),
                      .cycles = median(step[k]),
@@ -113,7 +113,8 @@ std::vector<StreamWatch::Step> StreamWatch::path(const std::vector<uint64_t>& st
 
 std::vector<StreamWatch::Step> StreamWatch::send_path(Time from, Time to) const {
   std::vector<uint64_t> starts;
-  for (const uint64_t c : within(pushes_, from, to)) {  // a push of two units is two writes
+  // A push of two units is two writes: the later one, which qp_doorbell follows, is the start.
+  for (const uint64_t c : within(pushes_, from, to)) {
     const auto next = std::ranges::lower_bound(fires("qp_doorbell"), c);
     if (next == fires("qp_doorbell").end()) break;
     const auto later = std::ranges::upper_bound(pushes_, c);

@@ -32,10 +32,11 @@ class StreamWatch final : public sim::Observer {
   std::vector<Step> send_path(Time from, Time to) const;
   /// From the last beat on llp_rx to the first beat of the payload's write on dma_wr.
   std::vector<Step> receive_path(Time from, Time to) const;
-  /// On a responder: from a request to unit atomic to the first beat of its response. On a
-  /// requester: from a result to atomic to the end of its request. Without any atomic, only the
-  /// start row.
+  /// On a responder: from a request on atomic_req to the first beat of the response on llp_tx. On a
+  /// requester: from an old value on atomic_req to res_done, which ends the request. Without any
+  /// atomic, only the start row.
   std::vector<Step> atomic_path(Time from, Time to) const;
+  /// Counts only whole intervals of kInterval cycles; empty if the time has none.
   std::vector<Use> use(Time from, Time to) const;
 
   bool wants_streams() const override { return true; }

@@ -99,6 +99,7 @@ class Timeline {
     Timeline& timeline;
   };
   void cross(Host& host, Border border, Time t);
+  /// Adds the slices of the device's units: timeline_units.cpp.
   void add_units(Side side);
 
   Config config_;

@@ -47,7 +47,7 @@ class Judge {
   const Ending& ending_;
   Outcome& out_;
   Verdict v_;
-  Side first_side_ = kServer;   // that failed first; server if none did
+  Side first_side_ = kServer;   // the side that failed first; server if none did
   bool gave_up_ = false;        // the first failure: no progress for timeout_us
   bool only_programs_ = false;  // if anything has failed, only programs have
 };
@@ -98,7 +98,8 @@ void Judge::find_first() {
 
 void Judge::report_programs() {
   const sim::RunResult& result = ending_.result;
-  const bool is_left = ending_.power_failed_at && result.is_stuck();  // stuck with a silent peer
+  // After a power failure the other host is stuck, since its peer is silent. That is no failure.
+  const bool is_left = ending_.power_failed_at && result.is_stuck();
   if (!result.ok() && !is_left) {
     say(result.report);
     out_.failure += limits_of(result, s_.config.platform.run);

@@ -1,5 +1,6 @@
-// Utilisation of a run's wires: the link and each host's PCIe, both directions. A wire at 98 % or
-// more limits the program; the device does not.
+// Utilisation of a run's wires: the link and each host's PCIe, both directions. If a wire is used
+// to 98 % or more, rnic-sim results counts the run as limited by the wire, not by the device
+// (kAtLimit in measure/results_timing.cpp). LimitWatch judges every run, and from 90 % on (kFull).
 //
 //   WireUse use(pcie, link_gbps);
 //   simulation.link().tap(use.link());  simulation.observe(kClient, use.pcie(kClient));

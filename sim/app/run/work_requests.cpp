@@ -105,6 +105,7 @@ std::optional<spec::RdmapOpcode> WorkRequests::parse(const sim::Frame& f) {
   }
   stream.fpdus.push(f.data, [&](const Payload& fpdu) {
     constexpr auto kSpacing = static_cast<uint32_t>(sim::kMarkerSpacing);
+    // A marker stands at every kSpacing bytes of the stream, here in front of the FPDU.
     const bool has_marker = stream.has_markers && stream.position == 0;
     const auto marker = static_cast<uint32_t>(has_marker ? sim::kMarkerBytes : 0);
     stream.position = (stream.position + fpdu.size()) % kSpacing;
@@ -178,7 +179,8 @@ void WorkRequests::completed(Side side, const spec::Cqe& cqe, Time at, TraceEven
   drop_ended(q);
 }
 
-/// The request's slice is on the QP's first track that is free at its doorbell.
+/// Ends a request at its CQE, and draws its slice. Slices of one track must not overlap, so the
+/// slice is on the QP's first track that was free when the doorbell arrived.
 void WorkRequests::end(Side side, uint32_t qpn, Queue& q, Request& r, Time at) {
   r.is_complete = true;
   if (!r.rung_at) return;

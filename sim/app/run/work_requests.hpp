@@ -1,6 +1,6 @@
-// Follows the work requests of one side's send queues: from the doorbell over the wire to the CQE,
-// and to the placement at the peer. Sees only the host, PCIe and the link, hence model and RTL
-// alike.
+// Follows the work requests of both sides' send queues: from the doorbell over the wire to the CQE,
+// and to the placement at the peer. Sees only the host, PCIe and the link, hence works with model
+// and RTL alike.
 //
 // Identity of a message, in each view:
 // 1. Post: the doorbell's index. The WQEs up to it are read from the ring in host memory, where the
@@ -43,17 +43,20 @@ class WorkRequests {
   /// Call before the run.
   void attach(Side side, const sim::HostMemory& memory) { sides_[side].memory = &memory; }
 
-  /// A thread has written this doorbell; the device has received it. `slice`: in the timeline.
+  /// A thread of `side` has written this doorbell. `slice`: the work that ends with it.
   void posted(Side side, const spec::Doorbell& db, TraceEvents::Slice slice);
+  /// The device of `side` has received this doorbell. `slice`: its transfer on PCIe.
   void rung(Side side, const spec::Doorbell& db, Time at, TraceEvents::Slice slice);
-  /// A command that the device has fetched.
+  /// The device has fetched this admin command. Only create_qp and modify_qp matter: they name the
+  /// ring's address and the connection.
   void command(Side side, std::span<const uint8_t> bytes);
   /// Returns the opcode of the last FPDU that ends in the frame, if one does.
   std::optional<spec::RdmapOpcode> parse(const sim::Frame& frame);
-  /// The last frame that parse() saw is this slice.
+  /// `slice`: of the frame that parse() saw last.
   void sent(TraceEvents::Slice slice);
-  /// The device of `side` has written payload; a CQE.
+  /// The device of `side` has written so many bytes of payload to its host.
   void placed(Side side, uint64_t bytes, TraceEvents::Slice slice);
+  /// The device of `side` has written this CQE.
   void completed(Side side, const spec::Cqe& cqe, Time at, TraceEvents::Slice slice);
   /// Ends the arrows of requests that have not ended.
   void finish();
@@ -71,10 +74,10 @@ class WorkRequests {
                        cqe = TraceEvents::kNone;
   };
   struct Queue {
-    uint64_t base = 0;
+    uint64_t base = 0;   // bus address of the ring
     uint32_t units = 0;  // of the ring; 0: unknown
     uint16_t read = 0;   // index up to which WQEs are known
-    uint64_t count = 0;
+    uint64_t count = 0;  // WQEs read so far
     bool tx_markers = false;
     std::deque<Request> open;
     std::vector<TraceEvents::Track> lanes;
@@ -100,8 +103,10 @@ class WorkRequests {
     uint64_t arrived_bytes = 0, placed_bytes = 0;
   };
 
+  /// `ulpdu`: the length field of the FPDU, in bytes.
   void take_fpdu(Side side, const Stream& s, std::span<const uint8_t> header, uint32_t ulpdu);
   void end(Side side, uint32_t qpn, Queue& q, Request& r, Time at);
+  /// Draws the arrows of the oldest requests that are complete and placed, and forgets these.
   void drop_ended(Queue& q);
   void arrow(const Request& r);
 
