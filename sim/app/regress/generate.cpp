@@ -32,6 +32,7 @@ constexpr uint32_t kSharesPercent = 75, kSharePercent = 90;
 // may be pushed.
 constexpr uint32_t kMostInline = 224, kPushBody = 96;
 
+/// Draws one of the values. A value that is listed twice comes twice as often.
 template <class T, size_t N>
 T any(base::Rng& rng, const std::array<T, N>& from) {
   return from[rng.below(N)];
@@ -244,8 +245,10 @@ class Generator {
       constexpr std::array kThreads = {1u, 1u, 2u, 3u, 4u};
       const bool is_server = side == kServer;
       const uint32_t kinds = limits_.minimum ? 2 : kThreads.size();
+      // Rotates so that each kind of client meets each kind of server.
       const uint32_t kind = (nth() + (is_server ? nth() / kinds : 0)) % kinds;
       h.threads = limits_.minimum ? 1 + kind : kThreads[kind];
+      // With few QPs one side has one thread and the other has several, in turns.
       if (turn() == 0) h.threads = nth() % 2 == is_server ? 1 : std::max(2u, h.threads);
       h.pds = kMaxPds;
       h.cqs = limits_.minimum && h.threads > 1
@@ -290,6 +293,7 @@ class Generator {
         if (lives_.percent(40)) l.spare[side] = 1 + static_cast<uint32_t>(lives_.below(kMaxSpare));
       }
       l.who = lives_.percent(50) ? kClient : kServer;
+      // Every second life ends with an error; the others rotate through the other ends.
       l.end =
           q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
       l.busy = lives_.percent(50);
@@ -775,6 +779,7 @@ class Generator {
     o.joined = s.any && s.group + o.entries() <= half &&
                s.sends + (o.takes_receive() ? 1 : 0) <= receives && rng_.percent(30);
     group(o, s);
+    // Bytes of the WQE after its header: an SGE has 16.
     const uint32_t body = o.is_inline ? o.length : static_cast<uint32_t>(o.local.size()) * 16;
     o.push = shape.push && !o.joined && o.entries() == 1 && body <= kPushBody;
     if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));

@@ -62,6 +62,7 @@ Result<void> Host::body() {
       if (o.side != side_ && o.takes_receive()) lane.receives.push_back(&o);
     }
   }
+  // A thread without lives is done. Thread 0 still opens and closes the device for the others.
   if (lanes_.empty() && thread_ != 0) {
     ++own_.done;
     ++own_.left;
@@ -124,6 +125,7 @@ Result<void> Host::body() {
   dev_.before_shared();
   ++own_.left;
   if (thread_ != 0) return {};
+  // The manager and the shared CQs must outlive the queues of all threads.
   while (own_.left != shape_.threads) {
     dev_.relax();
     if (!shared_.failure.empty()) return fail(Errc::kConnectionLost, "another thread has failed");

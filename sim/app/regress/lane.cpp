@@ -273,6 +273,7 @@ Result<void> Host::post(Lane& lane) {
   for (const Operation* o : group) entries += o->entries();
   for (const Posted& p : lane.sent)
     entries += p.op != nullptr && p.op->sink_key == 0 ? p.op->entries() : 1;
+  // Wait until the send queue has room, and until the peer has posted the receives.
   if (entries > plan_.shape[side_][lane.number].send_depth) return {};
   if (lane.sends_posted + sends > theirs(lane).receives) return {};
   if (!std::ranges::all_of(group, [&](const Operation* o) { return may_post(lane, *o); }))

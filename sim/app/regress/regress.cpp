@@ -47,6 +47,7 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
                     const std::string& simple) {
   std::string s = fmt::format("rnic-sim regress --client {} --server {} --seed {} --set ops={}",
                               r.kind[0], r.kind[1], seed, ops);
+  // as_options() begins with the preset, unless that is the default one.
   const std::string all = r.config.as_options();
   if (all.starts_with(" --preset ")) s += all.substr(0, all.find(" --set"));
   for (const Setting& t : r.config.all()) {
@@ -177,6 +178,7 @@ void check(const RegressRequest& r) {
           row->name, r.config.sizes(side).*row->member, kSideNames[side], row->minimum));
   }
   (void)make_plan(r, r.seed, ops_of(r, 0));  // throws for errors in --set keep and simple
+  // With several children each has files of its own, which are all checked here.
   const bool has_own = !r.pcap.empty() || !r.tlp.empty() || !wave_window(r.wave).file.empty();
   for (uint64_t k = 0; k < (has_own ? children_of(r) : 1); ++k) {
     const RegressRequest own = with_files_of(r, k);

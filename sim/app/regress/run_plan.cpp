@@ -125,7 +125,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   shared.also = r.also;
   shared.start = regress::initial(plan);
   regress::start_hosts(simulation, plan, want, shared);
-  uint64_t lives = 0;
+  uint64_t lives = 0;  // as Shared::lives: each side counts a life
   for (uint32_t q = 0; q < plan.qps; ++q) lives += plan.uses(q) ? 2 : 0;
   const sim::RunResult result = simulation.run();
   Outcome o;
