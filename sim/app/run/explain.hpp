@@ -28,6 +28,7 @@ struct ExplainedRow {
   Time from = 0, to = 0;
 };
 
+/// The steps as rows, in order of time. `streams`: of the devices, by side; after their finish().
 std::vector<ExplainedRow> explained(const std::vector<LatencyPath::Step>& path,
                                     const std::array<const StreamRecord*, 2>& streams);
 
@@ -38,7 +39,7 @@ nlohmann::ordered_json explain_json(const LatencyPath& path,
                                     const std::array<const StreamRecord*, 2>& streams,
                                     const programs::Report& client, unsigned divisor);
 
-/// As a table.
+/// The result of explain_json() as a table, with a title.
 std::string explain_text(const nlohmann::ordered_json& explain);
 
 }  // namespace rnic::app

@@ -79,7 +79,7 @@ class LatencyPath {
     void on_read_issued(Time t, const sim::DmaRead& r) override;
     void on_completion(Time t, const sim::DmaPiece& p) override;
     void on_mmio(Time t, const sim::Mmio& m) override;
-    std::deque<Write> under_way;
+    std::deque<Write> under_way;    // issued, not yet visible
     std::vector<Write> writes;      // visible in memory, in order of time
     std::vector<Arrival> arrivals;  // in order of time
     std::array<Read, 256> reads;
@@ -93,7 +93,7 @@ class LatencyPath {
   std::array<Bus, 2> sides_;
   std::array<std::vector<Frame>, 2> frames_;  // by the side that sends
   Wire link_{*this};
-  std::array<Time, 2> doorbell_;  // a doorbell's transfer time on PCIe
+  std::array<Time, 2> doorbell_;  // a doorbell's transfer time on PCIe, by side
   sim::Link wire_;                // for its durations
 };
 

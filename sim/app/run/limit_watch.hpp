@@ -107,16 +107,17 @@ class LimitWatch {
     void on_completion(Time t, const sim::DmaPiece& p) override;
     void on_mmio(Time t, const sim::Mmio& m) override;
     void on_mmio_response(Time t, uint64_t) override;
-    void look_at_host(Time t);
+    void look_at_host(Time t);  // samples `idle`
 
     sim::Simulation* simulation = nullptr;
     Side side = kClient;
     Growth up, down, idle;  // bytes, bytes, thread time in ps
     uint32_t beat_bytes = 64;
     Growth read_beats, write_beats;  // between PCIe and host_if
+    // Outstanding: posted writes, reads, bytes of payload reads, bytes of SQ fetches.
     Level writes, reads, payload_bytes, sq_bytes;
-    std::array<Level, model::kReaders> tags;
-    std::array<sim::DmaRead, 256> open{};
+    std::array<Level, model::kReaders> tags;  // outstanding reads, by pool of tags
+    std::array<sim::DmaRead, 256> open{};     // the outstanding read of each tag
     double idle_seen = 0;
     unsigned events = 0;
   };

@@ -75,7 +75,8 @@ Ending simulate(Setup& setup, nlohmann::ordered_json& j) {
   e.result = simulation.run();
   e.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (setup.progress) setup.progress->end();
-  // The driver of a program that did not end is not closed: closing it takes simulated time.
+  // The driver of a program that did not end, or whose power failed, is not closed: that would take
+  // simulated time. release() leaks it.
   for (const Side side : {kClient, kServer}) {
     const auto at = simulation.power_failed(side);
     if (!e.result.ok() || at) static_cast<void>(setup.sessions[side].release());

@@ -24,7 +24,7 @@ class StreamRecord final : public sim::Observer {
   static constexpr size_t kStreams = model::kTappedStreams.size();
   /// The index in kTappedStreams. Throws std::logic_error for a stream that it lacks.
   static size_t index_of(std::string_view stream);
-  /// The unit that sends or receives the items of a stream.
+  /// The unit that sends the items of a stream; the unit that receives them.
   static const char* from_unit(size_t index);
   static const char* to_unit(size_t index);
 

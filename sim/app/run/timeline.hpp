@@ -81,7 +81,10 @@ class Timeline {
                          std::span<const uint8_t> data) override;
     void on_completion(Time t, const sim::DmaPiece& p) override;
     void on_mmio(Time t, const sim::Mmio& m) override;
+    /// Adds the slice of a thread so far, under this name, and begins the next one.
     TraceEvents::Slice flush(Pending& p, const char* name);
+    /// Adds a TLP with so many bytes of data. sent_up: to the host, issued at t. came_down: to the
+    /// device, arrived at t.
     TraceEvents::Slice sent_up(Time t, const std::string& what, uint64_t bytes);
     TraceEvents::Slice came_down(Time t, const std::string& what, uint64_t bytes);
 

@@ -14,7 +14,7 @@ class WriteWatch final : public sim::PcieObserver {
  public:
   explicit WriteWatch(uint64_t bus) : bus_(bus) {}
   void on_write(Time t, const sim::DmaWrite& w, bool ok) override;
-  Time last_before(Time t) const;  ///< at t or before; 0: never
+  Time last_before(Time t) const;  ///< the last write at t or before; 0: none
 
  private:
   uint64_t bus_;
