@@ -1,5 +1,5 @@
-// The environment of one device: PCIe from its host's root complex, the LLP port from its
-// transport.
+// The environment of one device: forwards the PCIe calls of DeviceEnv to the root complex of the
+// device's host, and the LLP calls to the host's transport (Llp).
 //
 //   DevicePort port(root_complex, llp);
 //   root_complex.observe(port);   device.attach(port);

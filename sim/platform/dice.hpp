@@ -1,4 +1,5 @@
 // A draw with a real probability, the same on every machine. A probability of 0 draws no number.
+// The draw uses 53 random bits, the precision of a double, so that it converts without rounding.
 #pragma once
 
 #include "base/rng.hpp"

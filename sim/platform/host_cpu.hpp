@@ -46,7 +46,9 @@ class HostThread {
   /// PciDevice::wait: until an interrupt of the bit mask `vectors` or the deadline. Returns the
   /// interrupts that fired, and 0 at the deadline.
   uint64_t wait(uint64_t vectors, Time deadline);
+  /// Charges mmio_read_ns, then waits for the device's response and returns its value.
   uint64_t mmio_read(Mmio m);
+  /// Sends a posted write at now(); does not wait and charges no time.
   void mmio_write(Mmio m);
   /// Time spent in relax() and in wait().
   Time idle() const { return idle_; }
@@ -60,7 +62,7 @@ class HostThread {
   /// Yields to the kernel until `until`: a time, an event, or both.
   template <class... Until>
   void suspend(const Until&... until);
-  void stop_if_halted();
+  void stop_if_halted();  // does not return if the host's power has failed
   /// Reports to the observers how the thread used this time.
   void ran(ThreadTime what, Time from, Time to) const;
 
@@ -78,6 +80,7 @@ class HostThread {
   MmioAnswer answer_;
 };
 
+/// An exception that ended a program: the thread's name ("host0/server"), and the exception's text.
 struct ProgramFailure {
   std::string program, what;
 };
@@ -94,6 +97,7 @@ class HostCpu final : public InterruptSink {
   }
   /// `done` is called after the program has returned.
   void start(const std::string& program, Program body, std::function<void()> done);
+  /// Marks `vector` as pending and notifies the threads that wait for it.
   void interrupt(unsigned vector) override;
   void observe(ThreadObserver& observer) { observers_.push_back(&observer); }
 
@@ -110,7 +114,7 @@ class HostCpu final : public InterruptSink {
   /// The power fails: threads stop where they are, and no thread starts.
   void halt() { is_halted_ = true; }
   bool is_halted() const { return is_halted_; }
-  /// Every thread has returned, or the power has failed.
+  /// True if every thread has returned, or the power has failed.
   bool finished() const;
   const std::vector<ProgramFailure>& failures() const { return failures_; }
   /// Sum over all threads.
@@ -120,6 +124,7 @@ class HostCpu final : public InterruptSink {
   uint64_t moved() const { return moved_; }
   /// True if a thread is in a timed wait() that has not expired and is at least `at_least` long.
   bool sleeps_long(Time now, Time at_least) const;
+  /// For the watchdog's report: HostThread::doing() of all threads.
   std::string waiting_for() const;
 
  private:

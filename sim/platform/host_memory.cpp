@@ -33,7 +33,7 @@ constexpr uint64_t kArenaAt = 0x2000'0000'0000, kHostStride = 0x0400'0000'0000,
                    kViewsAt = 0x0020'0000'0000;
 
 /// Target of a bus page of mapped memory: byte n of the page, from <= n < to, is the caller's byte
-/// at base + n.
+/// at process address base + n. base 0: the page is not mapped; its bytes lie in the arena.
 struct Mapped {
   uint64_t base = 0;
   uint32_t from = 0, to = 0;
@@ -86,6 +86,7 @@ struct HostMemory::State {
                        [](uint8_t u) { return u == 0; });
   }
 
+  /// Marks the pages as used.
   void take(Run run) {
     std::fill_n(used.begin() + static_cast<ptrdiff_t>(run.first), run.count, uint8_t{1});
     in_use += run.count;
@@ -104,7 +105,8 @@ struct HostMemory::State {
     }
   }
 
-  /// Finds the first `count` free pages from `from` on, aligned; the search wraps around.
+  /// Finds `count` free neighbouring pages and writes the number of the first, a multiple of
+  /// `align`, to *first. The search starts at page `from` and wraps around. False: there are none.
   bool find(uint64_t from, uint64_t count, uint64_t align, uint64_t* first) const {
     const uint64_t slots = pages / align;
     for (uint64_t i = 0, s = from / align; i < slots; ++i, s = s + 1 == slots ? 0 : s + 1) {
@@ -129,8 +131,8 @@ struct HostMemory::State {
     return true;
   }
 
-  /// Draws start and length of each run. If a page is in use, the run starts at the next free page
-  /// or ends before it.
+  /// Draws start and length of each run. If the drawn start is in use, the run starts at the next
+  /// free page. The run ends before a page that is in use.
   bool take_scattered(uint64_t count, std::vector<Run>* runs) {
     if (count > pages - in_use) return false;
     while (count > 0) {
@@ -147,7 +149,7 @@ struct HostMemory::State {
     return true;
   }
 
-  /// Takes random aligned groups of `per` pages each.
+  /// Takes `count` pages as random aligned groups of `per` pages each.
   bool take_large(uint64_t count, uint64_t per, std::vector<Run>* runs) {
     if (count > pages - in_use) return false;
     for (; count > 0; count -= per) {
@@ -264,13 +266,13 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
     if (!is_callers || access == DmaAccess::kRead) return true;
     return check_callers({static_cast<uint8_t*>(at(begin)), length}, access).has_value();
   }
-  /// Permits this device access to the caller's bytes from now on. It never removes access.
+  /// Permits the device `access` to the caller's bytes from now on. Earlier permissions stay.
   void allow(DmaAccess access) {
     if (!is_callers) return;
     is_written = is_written || access == DmaAccess::kReadWrite;
     if (state->mapped.empty()) state->mapped.resize(state->pages);
     const uint64_t end = first_offset + length;  // counted from the start of the first page
-    uint64_t edge = 0;
+    uint64_t edge = 0;  // start of page p, counted likewise
     for (const Run& run : runs) {
       for (uint64_t p = run.first; p < run.first + run.count; ++p, edge += kPage) {
         Mapped& m = state->mapped[p];
@@ -368,7 +370,8 @@ base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess acc
   for (Area* area : s.areas)
     if (area->holds(begin, size) && area->may(access) && (home == nullptr || area->is_written))
       home = area;
-  // The device may write a byte at one bus address only: atomics lock by bus address.
+  // The device may write a byte at one bus address only: `atomic` locks by bus address, so two
+  // atomics on one byte at different bus addresses would not exclude each other.
   if (access == DmaAccess::kReadWrite && (home == nullptr || !home->is_written)) {
     const uint64_t from = home != nullptr ? home->begin : begin,
                    bytes = home != nullptr ? home->length : size;

@@ -7,9 +7,10 @@
 //   DmaBuffer b = memory.alloc(10000, MemoryKind::kScattered).value();
 //   memory.write(b.bus(4096), bytes);   // as the device; false if no buffer owns the page
 //
-// `map` maps memory that the caller owns; it does not move it. It takes bus pages from the arena's
-// pages, and a table maps each of them to the caller's bytes. The seed draws those pages and the
-// offset in the first one, so that bus addresses do not depend on the result of malloc.
+// `map` lets the device reach memory that the caller owns, without a move or a copy. `map` reserves
+// pages of the arena for their bus addresses only; a table maps each of them to the caller's bytes.
+// The seed draws those pages and the offset in the first one, so that bus addresses do not depend
+// on the result of malloc.
 //
 //   DmaBuffer m = memory.map(vector, DmaAccess::kReadWrite).value();
 //
@@ -54,17 +55,19 @@ class HostMemory {
   /// accessed.
   bool read(uint64_t bus, std::span<uint8_t> out) const;
   bool write(uint64_t bus, std::span<const uint8_t> bytes);
+  /// True if read() of these bytes would succeed.
   bool owned(uint64_t bus, uint64_t length) const;
 
   /// Persistent memory, outside the arena, with its own bus addresses. map, read, write and owned
   /// include it.
   Pmem& pmem() const { return *pmem_; }
 
+  /// Bytes of the arena; pages_in_use: of its 4 KiB pages, those that a buffer or a map owns.
   uint64_t size() const;
   uint64_t pages_in_use() const;
 
  private:
-  struct Run;
+  struct Run;    // neighbouring pages of the arena
   struct State;  // outlives HostMemory while a buffer lives
   struct Area;   // shared by the handles of a buffer
   base::Result<DmaBuffer> view(uint64_t size, uint32_t page_size, std::vector<Run> runs);

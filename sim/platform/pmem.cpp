@@ -24,7 +24,7 @@ uint64_t page_of(uint64_t size) { return size >= kHugePage ? kHugePage : kPage; 
 /// The device reaches whole pages.
 uint64_t reachable(const PmemRange& r) { return round_up(r.size, kPage); }
 
-/// Address 0: the kernel chooses.
+/// Maps zeroed memory at this process address. Address 0: the operating system chooses.
 uint8_t* map_at(uint64_t address, uint64_t size, int protection) {
   void* want = nullptr;
   std::memcpy(&want, &address, sizeof want);
@@ -107,7 +107,7 @@ base::Result<DmaBuffer> Pmem::range(Time now, std::string_view name, uint64_t si
                   r.size, size);
     return view(r.offset, size);
   }
-  // After the last range and a page that stays inaccessible.
+  // A new range lies after the last one and a guard page, which stays inaccessible.
   const uint64_t end =
       ranges_.empty() ? 0 : ranges_.back().offset + reachable(ranges_.back()) + kPage;
   const PmemRange fresh{std::string(name), round_up(end, page_of(size)), size};

@@ -42,6 +42,7 @@ class PmemObserver {
 
 class Pmem : public std::enable_shared_from_this<Pmem> {
  public:
+  // Above the largest arena: HostMemory::kBusBase (2^32) + 65536 MiB (2^36).
   static constexpr uint64_t kBusBase = uint64_t{1} << 37;
 
   /// Loads the image of config.pmem_image, if that file exists. Throws std::runtime_error if the
@@ -57,10 +58,11 @@ class Pmem : public std::enable_shared_from_this<Pmem> {
 
   /// PciDevice::persistent.
   base::Result<DmaBuffer> range(Time now, std::string_view name, uint64_t size);
-  /// These bytes, if they lie within a range. An error if they lie in persistent memory but not
-  /// within a range.
+  /// For HostMemory::map: a handle of these bytes if they lie within one range; nullopt if none of
+  /// them lies in persistent memory. Otherwise an error.
   base::Result<std::optional<DmaBuffer>> part(std::span<uint8_t> memory);
-  /// The process address of these bus bytes; null if no range owns them.
+  /// The process address of these bus bytes; null if no range owns them. A range owns whole 4 KiB
+  /// pages, as the device reaches them.
   uint8_t* reach(uint64_t bus, uint64_t length) const;
 
   /// Called when memory has taken this device write.
@@ -72,13 +74,14 @@ class Pmem : public std::enable_shared_from_this<Pmem> {
     if (domain_ == PersistenceDomain::kEadr && !ranges_.empty()) take_stores(now);
   }
 
+  /// The bytes that are durable now.
   PmemImage image() const;
 
  private:
-  void reserve();
-  void open(const PmemRange& range);
+  void reserve();                     // maps both copies, at the first range
+  void open(const PmemRange& range);  // makes the pages of a new range accessible
   DmaBuffer view(uint64_t offset, uint64_t size);
-  void take_stores(Time now);
+  void take_stores(Time now);  // settles every line that differs in the two copies
   void settle(Time now, uint64_t offset, uint64_t size);  // makes the live bytes durable
 
   const PersistenceDomain domain_;

@@ -23,7 +23,8 @@ using base::fail;
 
 constexpr std::string_view kMagic = "RNICPMEM";
 constexpr uint32_t kVersion = 1;
-// Bytes of the header, of a range's entry in it, of the name in an entry. More ranges: damaged.
+// Bytes of the fixed header, of the entry of a range, and of the name in an entry. A file with more
+// than kMostRanges ranges counts as damaged.
 constexpr size_t kHead = 24, kEntry = 64, kNameBytes = 48, kMostRanges = 65536;
 
 uint64_t size_of(const std::vector<PmemRange>& ranges) {

@@ -5,9 +5,9 @@
 //   write_image("server.pmem", *image);            // on an error the old file stays
 //
 //   offset   bytes         field
-//   0        8             magic
-//   8        4             version
-//   12       4             ranges
+//   0        8             magic: "RNICPMEM"
+//   8        4             version: 1
+//   12       4             number of ranges
 //   16       8             pmem_bytes
 //   24       64 x ranges   {name[48], offset, size}
 //            4             CRC32C
@@ -33,7 +33,7 @@ struct PmemRange {
 };
 
 struct PmemImage {
-  static constexpr size_t kLongestName = 47;
+  static constexpr size_t kLongestName = 47;  // name[48] in the file ends with a zero byte
   uint64_t pmem_bytes = 0;  // total of the host, used or not
   std::vector<PmemRange> ranges;
   std::vector<uint8_t> bytes;  // of the ranges, concatenated
@@ -43,10 +43,13 @@ struct PmemImage {
   bool operator==(const PmemImage&) const = default;
 };
 
+/// The bytes of the file for this image; parse_image checks and reverses it.
 std::vector<uint8_t> pack_image(const PmemImage& image);
 base::Result<PmemImage> parse_image(std::span<const uint8_t> file);
-/// Error kNotFound: the file does not exist. Another pmem_bytes in the image is an error, too.
+/// Reads and parses a file. Error kNotFound: the file does not exist. An image whose pmem_bytes
+/// differs from the argument is an error, too.
 base::Result<PmemImage> read_image(const std::string& path, uint64_t pmem_bytes);
+/// Writes PATH.new, then renames it to PATH.
 base::Result<void> write_image(const std::string& path, const PmemImage& image);
 
 }  // namespace rnic::sim

@@ -14,14 +14,14 @@
 //
 // host -> device (one wire):
 // - Register accesses arrive in order.
-// - Completions never pass a register write. They pass a register read only if the device does not
-//   accept it.
+// - Completions never pass a register write. They pass a register read only while the device does
+//   not accept that read.
 // - All bytes of a read are sampled at one time and cut at the completion boundary. Pieces of one
 //   tag stay in order; tags complete in any order.
 //
 // `settle` applies effects on memory only when they become visible (a host thread runs, a
-// completion is delivered). It applies each at its own exact time and in order. So a small message
-// costs the kernel one activation here.
+// completion is delivered). `settle` stamps each effect with its own exact time and keeps their
+// order. So a small message costs the kernel one activation of the root complex.
 #pragma once
 
 #include <array>
@@ -100,7 +100,7 @@ class RootComplex final : private Activity {
   void observe(PcieObserver& observer) { observers_.push_back(&observer); }
   void add_fault(const ReadFault& fault) { faults_.push_back(fault); }
 
-  // The device's side.
+  // The device's side: DeviceEnv (backend/device.hpp).
   bool can_dma_write();
   void dma_write(DmaWrite w);
   bool can_dma_read();
@@ -111,6 +111,7 @@ class RootComplex final : private Activity {
   void mmio_write(Time at, Mmio m) { issue(at, std::move(m), nullptr); }
   void mmio_read(Time at, Mmio m, MmioAnswer& answer) { issue(at, std::move(m), &answer); }
   ConfigSpace& config_space() { return *space_; }
+  /// Call after a write to config_space(): passes the new values to the device.
   void config_changed() { device_->set_pcie(cfg_ = space_->pcie()); }
   void reset();       ///< function-level reset
   void remove();      ///< surprise removal: reads return all ones, other accesses are ignored
@@ -120,6 +121,7 @@ class RootComplex final : private Activity {
   void settle(Time now);
 
   const PcieCounters& counters() const { return counters_; }
+  /// Progress counter for the watchdog: changes with each item that moves.
   uint64_t moved() const { return moved_; }
   /// The first violation of PCIe's rules by the device, or empty.
   const std::string& failure() const { return failure_; }
@@ -127,7 +129,7 @@ class RootComplex final : private Activity {
   std::string waiting_for() const;
 
  private:
-  /// Of an item in later_, what happens at its time: a read samples memory, a read sends further
+  /// What happens to an item of later_ at its time: a read samples memory, a read sends further
   /// completions, a relaxed write takes effect, a register access enters the wire to the device.
   enum class Kind : uint8_t { kRead, kMorePieces, kEarlyWrite, kMmio };
   struct Up {  // in order: writes and register responses in flight to the host
@@ -213,7 +215,9 @@ class RootComplex final : private Activity {
   Ring<PieceDown> pieces_;
   std::deque<MmioDown> mmios_;
   std::deque<MmioAnswer*> answering_;  // register reads that the device has accepted
-  // Reads with a tag; writes and reads that use a credit, until memory has taken or served them.
+  // reads_in_use_: reads that use a tag, until their last completion. posted_in_use_: writes that
+  // use a credit, until they take effect. nonposted_in_use_: reads that use a credit, until they
+  // sample memory.
   uint32_t reads_in_use_ = 0, posted_in_use_ = 0, nonposted_in_use_ = 0;
   bool held_write_ = false, held_read_ = false;  // can_dma_write, can_dma_read returned false
   bool gone_ = false;

@@ -34,7 +34,8 @@ void RootComplex::attach(Device& device) {
   config_changed();
 }
 
-/// A register access of a thread, whose time `at` may be ahead. `to`: null for a write.
+/// Queues a register access of a host thread. Its time `at` may be later than the kernel's time.
+/// `to`: receives the value of a read; null for a write.
 void RootComplex::issue(Time at, Mmio m, MmioAnswer* to) {
   if (gone_) {
     if (to != nullptr) answer(*to, ~uint64_t{0});
@@ -194,6 +195,8 @@ void RootComplex::deliver(Time now) {
   }
 }
 
+/// Applies and delivers all due items. Wakes the device if it was refused (held_write_, held_read_)
+/// and the root complex can now accept a write or a read.
 void RootComplex::run(Time now) {
   settle(now);
   if (gone_) return;
@@ -286,6 +289,7 @@ void RootComplex::remove() {
 void RootComplex::lose_power() {
   if (gone_) return;
   settle(kernel_now());
+  // forget() would commit relaxed writes that have not reached memory; here they are lost.
   std::erase_if(later_, [](const Later& l) { return l.kind == Kind::kEarlyWrite; });
   forget();
   up_.clear();

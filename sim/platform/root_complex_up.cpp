@@ -7,8 +7,8 @@
 
 namespace rnic::sim {
 
-/// False while more than pcie_tx_queue_bytes wait for the wire. The device is then woken when half
-/// of them are left.
+/// False while more than pcie_tx_queue_bytes wait for the wire. run() then wakes the device when
+/// half of pcie_tx_queue_bytes is left.
 bool RootComplex::link_has_room(Time now) {
   const Time limit = up_line_.duration(config_.pcie_tx_queue_bytes);
   const Time backlog = up_line_.backlog(now);
@@ -17,7 +17,8 @@ bool RootComplex::link_has_room(Time now) {
   return false;
 }
 
-/// If credits are used up, settle() first returns those of writes that memory has taken by now.
+/// If credits are used up, settle() first applies the writes that are due by now: that frees their
+/// credits. can_dma_read() does the same for reads.
 bool RootComplex::can_dma_write() {
   if (gone_) return true;
   const Time now = kernel_now();
@@ -61,7 +62,7 @@ void RootComplex::dma_write(DmaWrite w) {
   counters_.write_bytes[static_cast<size_t>(w.client)] += size;
   for (auto* o : observers_) o->on_write_issued(now, w);
   const Time arrival = up_line_.send(now, kTlpOverhead + size) + one_way_;
-  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // skipped can_dma_write()
+  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // no can_dma_write() before
   if (w.relaxed && chance(reorder_rng_, config_.pcie_relaxed)) {
     uint32_t place = 0;
     if (early_free_.empty()) {
@@ -184,6 +185,8 @@ void RootComplex::answer(MmioAnswer& to, uint64_t value) {
   to.event.notify(sc_core::SC_ZERO_TIME);
 }
 
+/// An item of up_ takes effect: a write in memory, or the response to a register read at its
+/// thread.
 void RootComplex::finish_up(Up& up) {
   if (up.answer == nullptr) return commit(up.at, up.write);
   for (auto* o : observers_) o->on_mmio_response(up.at, up.value);

@@ -2,18 +2,22 @@
 // the calling thread the cost that HostConfig sets.
 //
 //   call                        cost                         effect on time
-//   write32, write64            mmio_write_ns                posted: does not wait
-//   write_combined              wc_ns                        posted
-//   read32, read64              mmio_read_ns + round trip    waits
-//   config_read, config_write   mmio_read_ns                 others run up to the thread's time
-//   reset                       reset_ns                     the same
-//   before_doorbell             post_ns
-//   after_phase_bit             poll_ns
-//   before_shared, alloc, map,  none                         the same
+//   write32, write64            mmio_write_ns                none: a posted write does not wait
+//   write_combined              wc_ns                        none
+//   read32, read64              mmio_read_ns + round trip    waits for the response
+//   config_read, config_write   mmio_read_ns                 sync
+//   reset                       reset_ns                     sync
+//   before_doorbell             post_ns                      none
+//   after_phase_bit             poll_ns                      none
+//   before_shared, alloc, map,  none                         sync
 //   persistent
-//   pmem_persist                pmem_persist_ns              the same; then the bytes are durable
-//   relax                       poll_ns                      the same
-//   wait                        the wait; interrupt_ns if one fired
+//   pmem_persist                pmem_persist_ns              sync; then the bytes are durable
+//   relax                       poll_ns                      sync
+//   wait                        the wait, and interrupt_ns   waits for an interrupt or the deadline
+//                               if an interrupt fired
+//
+// sync: all other threads run up to the calling thread's time (HostThread::sync). Any charge also
+// syncs if it puts the thread more than quantum_ns ahead.
 #pragma once
 
 #include "platform/host_cpu.hpp"

@@ -68,7 +68,8 @@ class Simulation::PowerSwitch final : public Activity {
 };
 
 /// Checks for progress four times per period (watchdog_us), and ends the run if nothing moved for a
-/// period. A program in a long wait() and a peer that must time out are no lack of progress.
+/// period. A program in a wait() of at least half a period, and a peer that must time out, are no
+/// lack of progress.
 class Simulation::Watchdog final : public Activity {
  public:
   explicit Watchdog(Simulation& s) : Activity("watchdog"), sim_(s) {}
@@ -218,7 +219,8 @@ base::Result<void> Simulation::save_pmem(unsigned host) {
   return write_image(c.pmem_image, hosts_[host]->memory.pmem().image());
 }
 
-/// A host keeps its connections for llp_timeout_us after its peer has lost power.
+/// True until llp_timeout_us after a host has lost power: until then its peer keeps the connections
+/// and may wait without progress.
 bool Simulation::peer_may_not_know(Time now) const {
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) {
     return h->power_failed && now <= *h->power_failed + link_.config().llp_timeout_us * kUs;

@@ -60,7 +60,8 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Call before the first run. Throws std::system_error if the host's memory cannot be allocated.
+  /// Returns the host's number, 0 or 1. Call before the first run. Throws std::system_error if the
+  /// host's memory cannot be allocated.
   unsigned add_host(std::unique_ptr<Device> device);
   void start(unsigned host, const std::string& program, Program body);
   RunResult run();
@@ -70,6 +71,7 @@ class Simulation {
   /// stay durable. The rest of the host is lost, with its programs and its device; the peer finds
   /// out by timeout. Called by programs of a run or by its observers.
   void cut_power(unsigned host);
+  /// When the power of the host failed; empty: it has not.
   std::optional<Time> power_failed(unsigned host) const;
   /// Writes the bytes that are durable now to pmem_image, if it is set.
   base::Result<void> save_pmem(unsigned host);
