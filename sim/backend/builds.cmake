@@ -99,7 +99,8 @@ function(rnic_parse_builds builds)
 endfunction()
 
 # In the package a size is `localparam int unsigned SqSlots = 4;`, once for each of the three
-# builds. A build of RNIC_BUILDS reads only the last.
+# builds. The replacement below changes all three; a build of RNIC_BUILDS defines neither
+# RNIC_MINIMUM nor RNIC_STALL, so it reads only the last, the default's.
 function(rnic_build_package build out)
   file(READ ${RNIC_BUILDS_PACKAGE} text)
   foreach(size IN LISTS RNIC_BUILD_${build})

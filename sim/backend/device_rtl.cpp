@@ -30,7 +30,7 @@ constexpr size_t kTxHeadersAhead = 4;     // headers of llp_tx accepted before t
 constexpr size_t kMmioWaiting = 8;        // register accesses accepted ahead of the pins
 constexpr int32_t kShortOfCredit = 9216;  // bytes: a frame of MTU 9000 may not fit
 
-/// Beats of one packet into the device.
+/// Cuts one packet into beats for an input of the device.
 struct Feeder {
   Payload data;
   uint32_t at = 0;
@@ -59,7 +59,7 @@ struct Feeder {
   }
 };
 
-/// Bytes of one packet out of the device.
+/// Joins the beats of one packet from an output of the device.
 struct Gatherer {
   Payload data;
   uint32_t at = 0;
@@ -67,6 +67,7 @@ struct Gatherer {
     data = Payload::make(size);
     at = 0;
   }
+  /// Appends a beat. False: the packet has more bytes than its header announced.
   template <class Beat>
   bool take(const Beat& b) {
     if (at + b.keep > data.size()) return false;
@@ -248,6 +249,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       offer(in);
       out.mmio_rsp.ready = true;
       out.dma_rd_req.ready = env_->can_dma_read();
+      // A credit is for a whole TLP: beats after the first need none.
       out.dma_wr.ready = wr_open_ || env_->can_dma_write();
       out.llp_tx_hdr.ready = tx_hdrs_.size() < kTxHeadersAhead && env_->can_llp_tx();
       out.llp_tx.ready = true;
@@ -342,6 +344,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
                       .record = in.llp_rx_hdr.take_fired(),
                       .event = in.llp_ctl_evt.take_fired(),
                       .credit = in.llp_credit.take_fired()};
+    // The device has given up a read (dma_rd_timeout): nothing waits for its completions.
     for (const auto& c : pins_->commits)
       if (const auto* late = std::get_if<spec::DmaRdTimeoutCommit>(&c)) reads_[late->tag].reset();
     if (piece_moved) {
@@ -375,7 +378,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   /// Makes the calls of one cycle, in the order of observer.hpp.
   void tell(Observer& o, const std::optional<DmaWrite>& write, const std::optional<Record>& record,
             const std::optional<DmaRead>& read, const Moved& moved) {
-    o.cycle(cycle_ - 1);
+    o.cycle(cycle_ - 1);  // tick() has already counted this cycle
     if (pins_->want_streams) o.streams(pins_->streams);
     for (const auto& c : pins_->commits) o.commit(c);
     if (write) o.dma_write(*write);
@@ -495,7 +498,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   SqProgress sq_;                             // only for waiting_for(), like the next two
   std::optional<RtlSnapshot> before_;         // when the watchdog first found no progress
   uint64_t before_cycle_ = 0;
-  // The write and the record that are coming out; *_open_: their first beat has come.
+  // The DMA write (wr_) and the LLP record (tx_) whose beats the device is sending. *_open_: the
+  // device has sent their first beat, but not the last.
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
   std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record in transfer, and of those after it
@@ -524,7 +528,7 @@ std::unique_ptr<RtlPins> make_rtl_pins(RtlBuild build, uint64_t seed, const Stal
     case RtlBuild::kStall:
       return make_rtl_pins_stall(seed, stalls);
   }
-  // The others, in the order of rtl_builds().
+  // The builds of RNIC_BUILDS, in the order of rtl_builds().
   static const std::vector<std::unique_ptr<RtlPins> (*)(uint64_t)> others = {
 #define RNIC_BUILD(name, ...) make_rtl_pins_##name,
 #include "rtl_builds.inc"

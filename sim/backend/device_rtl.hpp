@@ -17,7 +17,7 @@ namespace rnic::sim {
 class Observer;  // backend/observer.hpp
 
 struct WaveWindow {  ///< times in simulated picoseconds
-  std::string file;
+  std::string file;  ///< empty: no waveform is written
   uint64_t from_ps = 0, to_ps = UINT64_MAX;
   std::string unit;  ///< only this unit of the top; empty: all
 };

@@ -35,7 +35,8 @@ class Chains {
     for (size_t i = 0; i < all_.size(); ++i)
       if (!in_cell_[i]) find_edges(static_cast<int>(i));
     find_full_queues();
-    // A leaf does not wait for its own input queue.
+    // If a leaf and a queue inside it wait for each other, drop the leaf's edge: the queue is an
+    // input queue, which waits for the leaf to take its items. A leaf does not wait for that queue.
     std::vector<Way> own;
     for (const auto& [way, stream] : edges_)
       if (way.second >= 0 && all_[way.second].parent == way.first &&
@@ -93,6 +94,7 @@ class Chains {
       edges_[{from, to}] = name == names_.end() ? "" : name->second;
     }
   }
+  /// True if the stream is also held in an idle device: then it is no sign of a stall.
   bool held_when_idle(const Instance& i, const Stream& s) const {
     const Instance* idle = when_idle(i);
     const Stream* same = idle == nullptr ? nullptr : idle->stream(s.is_input, s.name);
@@ -166,7 +168,7 @@ class Chains {
     std::vector<int> forks;
     bool moves = !is_unchanged(from);
     for (int at = from;;) {
-      const auto next = edges_.lower_bound({at, kNobody});
+      const auto next = edges_.lower_bound({at, kNobody});  // kNobody is the least second number
       if (next == edges_.end() || next->first.first != at) {
         end(at);
         break;
@@ -201,6 +203,7 @@ class Chains {
       if (s.is_input && s.is_ready && !s.is_valid && !s.name.empty()) missing.push_back(s.name);
     for (const Instance& q : all_) {
       if (q.parent != i || !q.is_cell) continue;
+      // is_ours: no instance has the queue's output as a port, so logic of this instance reads it.
       const Stream& out = *q.stream(false, "");
       const bool is_ours = end_of(consumer_, out.valid) == kNobody && !pins_.contains(out.valid);
       if (is_ours && !out.is_valid) empty.push_back(q.path.substr(it.path.size() + 1));
@@ -211,6 +214,7 @@ class Chains {
     if (std::ranges::find(ends_, line) == ends_.end()) ends_.push_back(line);
   }
 
+  /// True if all signals of the instance have the values of the snapshot `before`.
   bool is_unchanged(int i) const {
     if (q_.before == nullptr) return false;
     if (i < 0) return true;

@@ -4,7 +4,7 @@
 //
 //   sq.mmio(m);        // each register write
 //   sq.written(tlp);   // each posted write
-//   for (const SqProgress::Waiting& w : sq.waiting()) ... w.qpn, w.index, w.rung
+//   for (const SqProgress::Waiting& w : sq.waiting()) ... w.qpn, w.rung, w.completed
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ class SqProgress {
   void reset() { queues_.clear(); }
 
   void mmio(const Mmio& m) {
-    // Offsets: of the SQ doorbell in a doorbell page; of the doorbell in the WQE of a push.
+    // kSq: offset of the SQ doorbell in a doorbell page. kRingInWqe: offset of the doorbell in the
+    // 64 bytes of a push.
     constexpr uint32_t kPage = 4096, kSq = 0, kRingInWqe = 24;
     if (!m.is_write || m.bar != 2) return;
     const uint32_t at = m.offset % kPage;
@@ -47,7 +48,7 @@ class SqProgress {
     const auto e = spec::Cqe::unpack(w.data.bytes());
     const auto q = queues_.find(e.qpn);
     if (e.is_recv != 0 || q == queues_.end()) return;
-    // A flush entry names the unit after the last flushed one.
+    // A CQE with wr_flush_err names the unit after the last flushed one.
     const auto last =
         static_cast<uint16_t>(e.index - (e.status == spec::WcStatus::kWrFlushErr ? 1 : 0));
     q->second.completed = last;
@@ -59,8 +60,9 @@ class SqProgress {
     std::vector<Waiting> all;
     for (const auto& [qpn, q] : queues_) {
       const uint16_t rung = q.rung.back();
-      // `completed` is the first unit of a WQE. No later WQE waits if one doorbell alone is after
-      // that unit, and by at most the length of this WQE.
+      // `completed` is the first unit of a WQE, which has at most kMostUnits units. If only one
+      // doorbell is after that unit, and by at most kMostUnits, it counts as the doorbell of this
+      // WQE itself: no later WQE waits.
       if (q.completed && rung == q.rung.front() &&
           static_cast<uint16_t>(rung - *q.completed) <= kMostUnits)
         continue;
@@ -72,7 +74,7 @@ class SqProgress {
  private:
   static constexpr uint16_t kMostUnits = 4;  // of a WQE
   struct Queue {
-    std::deque<uint16_t> rung;  // doorbells after the completed WQE; at least the last
+    std::deque<uint16_t> rung;  // indices of the doorbells after `completed`; at least the last one
     std::optional<uint16_t> completed;
   };
   static bool after(uint16_t a, uint16_t b) { return static_cast<int16_t>(a - b) > 0; }

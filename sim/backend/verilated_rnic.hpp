@@ -110,7 +110,7 @@ class VerilatedRnic : public RtlPins {
     if (want_streams) sample_streams(*t.rootp, streams);
     t.clk_i = 1;
     t.eval();
-    dump(1551);  // half of a cycle of 3103 ps
+    dump(1551);  // half of a cycle (base/clock.hpp), rounded down: the rising edge
     ++cycles_;
     if (ctx_.gotError() && failure_.empty()) {
       failure_ = "an assertion of the RTL failed in device cycle " + std::to_string(cycles_) +
