@@ -27,7 +27,8 @@ TXT
 wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 
 # Errors that need no build are reported before minutes of building. The options of copy come from
-# rnic-sim's own table: one "NAME kKIND" per line.
+# rnic-sim's own table (kOptions in rnic_sim.cpp): one "NAME kKIND" per line. $commands matches the
+# field of a row that names its commands, if copy is among them, or if it is empty (--help).
 commands='kRuns|kAllThatRun|kSettings|""|"([a-z]+ )*copy( [a-z]+)*"'
 options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, ('"$commands"'),.*/\1 \2/p' \
   sim/app/rnic_sim.cpp)
@@ -36,7 +37,8 @@ settings="sim/app/settings/config.cpp sim/platform/config.cpp
   host-driver/programs/programs.cpp model/gen/sizes.hpp"
 presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')
 
-# check_value NAME VALUE: checks the value of an option of copy; rnic-sim checks the rest of it.
+# check_value NAME VALUE: checks the value of an option of copy as far as possible without a build;
+# rnic-sim checks it again, in full.
 check_value() {
   path=$2
   case "$path" in /*) ;; *) path=$here/$path ;; esac

@@ -272,7 +272,7 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
     is_written = is_written || access == DmaAccess::kReadWrite;
     if (state->mapped.empty()) state->mapped.resize(state->pages);
     const uint64_t end = first_offset + length;  // counted from the start of the first page
-    uint64_t edge = 0;  // start of page p, counted likewise
+    uint64_t edge = 0;                           // start of page p, counted likewise
     for (const Run& run : runs) {
       for (uint64_t p = run.first; p < run.first + run.count; ++p, edge += kPage) {
         Mapped& m = state->mapped[p];

@@ -34,7 +34,7 @@ struct PmemRange {
 
 struct PmemImage {
   static constexpr size_t kLongestName = 47;  // name[48] in the file ends with a zero byte
-  uint64_t pmem_bytes = 0;  // total of the host, used or not
+  uint64_t pmem_bytes = 0;                    // total of the host, used or not
   std::vector<PmemRange> ranges;
   std::vector<uint8_t> bytes;  // of the ranges, concatenated
 

@@ -37,7 +37,7 @@ struct SettingRow {
   double min = 0, max = 0;
   std::string_view doc;
   std::variant<Whole, Real, Text> member;
-  bool power_of_two = false;  // of a whole number: 0 or a power of two
+  bool power_of_two = false;      // of a whole number: 0 or a power of two
   std::string_view choices = "";  // of a text, separated by blanks; empty: any text
 
   bool is_whole() const { return std::holds_alternative<Whole>(member); }
