@@ -56,9 +56,11 @@ std::optional<Packet> packet_of(std::span<const uint8_t> f) {
 /// One direction of a connection.
 struct Stream {
   uint64_t from = 0, to = 0;
+  // is_known: the SYN was captured, so `next` is valid. has_started: the MPA start frame was cut
+  // off, so FPDUs follow.
   bool is_known = false, has_started = false;
-  uint32_t next = 0;  // sequence number
-  Bytes waiting;      // an incomplete unit
+  uint32_t next = 0;  // sequence number of the next byte
+  Bytes waiting;      // bytes of a unit that is not whole yet
 };
 
 struct Conn {
@@ -121,7 +123,7 @@ class Reader {
       const auto ahead = static_cast<int32_t>(p.seq - s.next);
       if (ahead > 0)
         throw wrong(fmt::format("{} bytes of a stream are missing or come later", ahead));
-      // old: bytes that an earlier packet had, too.
+      // old: bytes of this packet that an earlier packet had, too (a retransmission).
       const auto old = std::min(static_cast<size_t>(-int64_t{ahead}), p.data.size());
       s.waiting.insert(s.waiting.end(), p.data.begin() + static_cast<std::ptrdiff_t>(old),
                        p.data.end());
@@ -133,7 +135,7 @@ class Reader {
       listing_.initiator_closes = is_initiator;
   }
 
-  /// Cuts the next whole unit out of the stream.
+  /// Cuts the next unit (start frame or FPDU) out of the stream. False: it is not whole yet.
   bool cut(Conn& c, Stream& s, bool is_initiator) {
     const Bytes& w = s.waiting;
     size_t whole = 0;
@@ -144,6 +146,7 @@ class Reader {
         throw wrong("a side asks for MPA markers; replay reads captures without them");
     } else {
       if (w.size() < kLength) return false;
+      // Length field and ULPDU, padded to a multiple of 4 bytes; then the CRC.
       whole = (kLength + base::load_be<uint16_t>(w.data()) + size_t{3}) / 4 * 4 + kCrc;
     }
     if (w.size() < whole) return false;

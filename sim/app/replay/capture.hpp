@@ -17,6 +17,7 @@ namespace rnic::app {
 
 /// Checks the first 4 bytes: microseconds or nanoseconds, either byte order.
 bool is_pcap(std::span<const uint8_t> file);
+/// True for the newer format pcapng, which replay does not read.
 bool is_pcapng(std::span<const uint8_t> file);
 Listing listing_of_pcap(const std::string& path, std::span<const uint8_t> file);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kOwnRegions = 2;      // payloads of our messages; receives
-constexpr uint64_t kOwnCompletions = 2;  // the player asks for one more of each queue
+constexpr uint64_t kOwnCompletions = 2;  // set_up() in player.cpp adds 1 to sends and to receives
 constexpr uint64_t kMostCompletions = uint64_t{1} << spec::kMaxLogCq;
 constexpr uint64_t kSpareMib = 16;  // for the driver, in a suggested arena_mib
 
@@ -24,6 +24,7 @@ struct Need {
   bool is_persistent = false;
 };
 
+/// The start of an error message: the line of the listing, or the connection if there is no line.
 std::string place(const Listing& l, size_t line, const char* key, uint32_t connection) {
   return line != 0 ? fmt::format("replay: {}: line {}: {}: ", l.path, line, key)
                    : fmt::format("replay: {}: connection {}: ", l.path, connection);
@@ -41,7 +42,8 @@ uint64_t arena_of(const sim::HostConfig& host, uint64_t bytes) {
   return rounded(bytes, page_of(host, bytes));
 }
 
-/// Entries of the device's page lists, at least: scattered memory has runs of `scatter_pages`.
+/// Entries of the device's page lists. 1 if the region may be one run on the bus: persistent memory
+/// is, and scattered memory has runs of up to `scatter_pages` pages.
 uint64_t entries_of(const sim::HostConfig& host, const Need& n) {
   const uint64_t pages = arena_of(host, n.bytes) / page_of(host, n.bytes);
   return n.is_persistent || pages <= host.scatter_pages ? 1 : pages;
@@ -120,6 +122,7 @@ void refuse_large_plan(const Listing& l, const Plan& p, const Room& room) {
     needs.push_back({0, r.before.size(), (r.access & verbs::IBV_ACCESS_FLUSH_PERSISTENT) != 0});
     if (!needs.back().is_persistent) arena += arena_of(room.host, r.before.size());
   }
+  // refuse_large_memory() has checked the regions of the key `memory`.
   if (!l.memory) refuse_regions(l, needs, room, p.connection);
 
   for (const Step& s : p.steps) {
@@ -142,7 +145,7 @@ void refuse_large_plan(const Listing& l, const Plan& p, const Room& room) {
   }
   const uint64_t regions = arena;
   arena += arena_of(room.host, payloads);
-  uint64_t overflow = p.posts.size();
+  uint64_t overflow = p.posts.size();  // the first receive that does not fit
   for (size_t k = 0; k < p.posts.size(); ++k) {
     receives += slot_of(p.posts[k].length);
     if (arena + receives > room.host.arena_mib * kMiB) overflow = std::min<uint64_t>(overflow, k);

@@ -9,6 +9,7 @@
 
 namespace rnic::app {
 
+/// What our device and its host offer.
 struct Room {
   spec::Sizes sizes;
   sim::HostConfig host;

@@ -17,7 +17,7 @@ constexpr uint64_t kLargestRegion = uint64_t{16} << 20;  // bytes
 
 struct Unit {
   size_t line = 0;  // in the listing; 0: of a pcap
-  uint32_t n = 0;
+  uint32_t n = 0;   // its number, unique in the listing
   uint32_t connection = 0;
   bool from_initiator = false;
   bool is_mpa = false;  // an MPA Request or Reply; else an FPDU
@@ -49,14 +49,15 @@ struct Ending {
   Kind kind = Kind::kNothing;
   std::optional<uint32_t> layer, etype, code;
 
+  /// As an expectation: true if `e` has this kind, and this layer, etype and code where given.
   bool admits(const Ending& e) const;
-  std::string text() const;
+  std::string text() const;  ///< such as "a close", "a Terminate"
 };
 
 struct Listing {
   std::string path, name, note;
   std::array<std::string, 2> names{"initiator", "responder"};  // their names in the listing
-  std::optional<bool> initiator_closes;
+  std::optional<bool> initiator_closes;  // who closes first; empty: the listing does not say
   std::vector<Unit> units;
   uint32_t connections = 1;
   // About our device, whichever endpoint it is. Absent: replay infers them from the units.

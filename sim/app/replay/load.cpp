@@ -24,8 +24,8 @@ namespace {
 
 constexpr uint32_t kMostConnections = 256;  // each connection needs its own port
 
-// The keys of a listing and of its units. The last ones are for readers and are ignored. Raw bytes
-// are classified by content: a start-up frame, an FPDU, or neither.
+// The keys of a listing and of its units. "capture", "decode" and "frame" are for readers and are
+// ignored. Bytes of kind "raw" are classified by content: a start-up frame, an FPDU, or neither.
 const std::string kRaw = "raw";
 const std::vector<std::string> kKinds = {"mpa", "fpdu", kRaw};
 const std::vector<std::string> kKeys = {"units",  "initiator", "ended", "memory", "receives",
@@ -96,7 +96,8 @@ class Entry {
                             [&](const auto&, const std::string& what) { return wrong(what); });
   }
   const std::vector<Unknown>& unknown() const { return unknown_; }
-  /// True for a remark for readers, which is not a unit on the wire.
+  /// True for a remark for readers, which is not a unit on the wire: its kind is not one of kKinds,
+  /// nor near one (a misspelt kind is an error).
   bool is_remark() const {
     if (!json_.contains("kind") || !json_["kind"].is_string()) return false;
     const std::string kind = json_["kind"];
@@ -207,7 +208,7 @@ Listing load_listing(const std::string& path) {
   }
   const std::string initiator = said("initiator", "initiator");
   if (names.size() == 1 && names[0] == initiator) {
-    // The responder answered a Request with a close; `ended` may name it.
+    // The responder sent nothing: it answered a Request with a close. `ended` may have its name.
     constexpr std::string_view kBy = "closed by ";
     const bool is_named = j.contains("ended") && j["ended"].is_string();
     const std::string ended = is_named ? j["ended"].get<std::string>() : "";

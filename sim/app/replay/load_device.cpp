@@ -82,10 +82,12 @@ class Object {
                       key, v.dump(), least, most));
     return *n;
   }
+  /// As number(); empty if the key is absent.
   std::optional<uint32_t> optional(const char* key, uint64_t most) const {
     if (!has(key)) return std::nullopt;
     return static_cast<uint32_t>(number(key, 0, most));
   }
+  /// The value that `words` gives for the text `v`. `what` begins the message if there is none.
   template <class T>
   T word(const char* what, const nlohmann::json& v, const std::map<std::string, T>& words) const {
     const auto found = v.is_string() ? words.find(v.get<std::string>()) : words.end();
@@ -151,7 +153,7 @@ ListedReceive receive(const Object& o, const Listing& l) {
   r.line = o.line();
   r.connection = o.optional("connection", l.connections - 1).value_or(0);
   r.length = static_cast<uint32_t>(o.number("length", 0, kLargestRegion));
-  const uint32_t after = o.optional("after", UINT32_MAX).value_or(0);
+  const uint32_t after = o.optional("after", UINT32_MAX).value_or(0);  // 0: before start-up
   if (after == 0) return r;
   r.after = after;
   const auto u = std::ranges::find(l.units, after, &Unit::n);

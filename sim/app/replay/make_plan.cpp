@@ -117,7 +117,8 @@ void refuse_unposted(const Listing& l, const Plan& p) {
 }
 
 /// A listing may end while the connection is still up. Our last message, if incomplete, is left
-/// out, since its rest is unknown. Requests without a response are counted.
+/// out, since its rest is unknown. Counts the peer's requests that the listing leaves without our
+/// response (answers_beyond), and the responses to ours that it has (reads_answered).
 void open_end(Plan& p) {
   if (const Step& last = p.steps.back();
       last.ours && !last.is_mpa && !last.is_raw && !last.message.is_whole) {
@@ -146,6 +147,7 @@ void post_receives(const Listing& l, Plan& p, const std::map<uint32_t, size_t>& 
   }
   for (const ListedReceive& r : *l.receives) {
     if (r.connection != p.connection) continue;
+    // Our program can post a receive after the start-up frames only when start-up has ended.
     size_t step = 0;
     if (r.after) step = std::min(std::max(steps_upto.at(*r.after), kStartUp), p.steps.size());
     p.posts.push_back({r.length, step});
@@ -183,9 +185,11 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
   const bool active = side == Endpoint::kInitiator;
   p.our_name = l.names[active ? 0 : 1];
   p.peer_name = l.names[active ? 1 : 0];
+  // We close if the listing does not say who does.
   p.we_close = l.initiator_closes.value_or(active) == active;
   if (l.initiator_closes) p.we_close_said = *l.initiator_closes == active;
-  std::map<uint32_t, size_t> steps_upto;  // by number of a unit: it and those before it
+  // By number of a unit: how many steps hold this unit and those before it.
+  std::map<uint32_t, size_t> steps_upto;
   for (const Unit& u : l.units) {
     if (u.connection != connection) continue;
     const bool ours = u.from_initiator == active;
@@ -195,7 +199,7 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
       steps_upto[u.n] = p.steps.size();
       continue;
     }
-    // goes_on: an FPDU of the message whose last one is still missing.
+    // goes_on: this FPDU continues the message of the last step, which is not whole yet.
     const bool goes_on = !u.is_mpa && !u.is_raw && !p.steps.empty() && !p.steps.back().is_mpa &&
                          !p.steps.back().is_raw && p.steps.back().ours == ours &&
                          !p.steps.back().message.is_whole;

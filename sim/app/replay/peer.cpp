@@ -148,7 +148,8 @@ bool ReplayPeer::send(const Bytes& bytes, bool is_stream) {
   return true;
 }
 
-/// Exchanges the STags. Leaves the CRC unchanged if neither side uses CRCs.
+/// The FPDU with its STags exchanged by `stags` (remap()). Its CRC field stays as it is if neither
+/// side uses CRCs.
 Bytes ReplayPeer::exchanged(const Bytes& fpdu, const Stags& stags, Mover from) const {
   Bytes out = remap(fpdu, stags, from);
   if (!plan_->uses_crc && fpdu.size() >= static_cast<size_t>(kCrc))
@@ -156,7 +157,7 @@ Bytes ReplayPeer::exchanged(const Bytes& fpdu, const Stags& stags, Mover from) c
   return out;
 }
 
-/// Plays the peer's next steps, as far as there is credit.
+/// Plays the peer's next steps, up to our next step, to hold_, or to the end of the credit.
 void ReplayPeer::play() {
   if (playing_ || plan_ == nullptr || !open_ || half_closed_ || stopped_) return;
   playing_ = true;
@@ -186,7 +187,8 @@ void ReplayPeer::play() {
     segment_ = 0;
     ++next_;
   }
-  // As in the listing: the responder closes after such a Request, or after its rejecting Reply.
+  // As in the listing, the responder closes after a Request that it refuses, or after its rejecting
+  // Reply. The peer is the responder if our side is the initiator.
   const bool is_over = next_ == plan_->steps.size() && (plan_->is_refused || plan_->is_rejected);
   if (is_over && plan_->side == Endpoint::kInitiator) close();
   playing_ = false;
@@ -200,7 +202,8 @@ Exchange& ReplayPeer::note(bool ours) {
   return e;
 }
 
-/// Requests no byte beyond the frame: the following bytes may be an FPDU.
+/// Requests the waiting streaming bytes from the LLP, but none beyond the MPA frame: the following
+/// bytes may be an FPDU.
 void ReplayPeer::ask_stream() {
   if (rdma_ || waiting_ == 0 || !open_) return;
   size_t whole = kMpaHead;
@@ -273,6 +276,8 @@ bool ReplayPeer::is_expected_end(const Message& m) const {
                      [](const Step& s) { return !s.ours; });
 }
 
+/// Compares a whole message of the device with the plan's next step, or counts it as a response
+/// after the end of the listing. A message of another kind than the next one's stops the play.
 void ReplayPeer::judge(Exchange e) {
   const Step* want = !stopped_ && next_ < plan_->steps.size() && plan_->steps[next_].ours
                          ? &plan_->steps[next_]

@@ -20,13 +20,14 @@
 
 namespace rnic::app {
 
+/// A message, MPA frame or run of bytes that has crossed the LLP port, in either direction.
 struct Exchange {
   static constexpr size_t kNoStep = SIZE_MAX;
   size_t step = kNoStep;  // of the plan; kNoStep: not in the listing
   bool ours = false;      // sent by the device
   uint64_t at_ns = 0;
-  Bytes mpa;
-  Message message;  // with the STags of the listing
+  Bytes mpa;        // an MPA frame, raw bytes, or bytes that are no FPDU
+  Message message;  // otherwise, with the STags of the listing
   std::vector<std::string> differences;
   bool beyond = false;  // after the listing's end, as a response to one of its requests
 };
@@ -37,12 +38,15 @@ class ReplayPeer final : public sim::Device {
 
   /// Calls `before` with each step of the peer just before it is played.
   void begin(const Plan& plan, Stags stags, std::function<void(const Step&)> before);
+  /// Orders to the peer's LLP: connect to the device, or listen for its connection.
   void connect(uint32_t address, uint16_t port);
   void listen(uint16_t port);
+  /// Closes the peer's direction of the connection; the peer then plays nothing more.
   void close();
   /// Plays up to the step before `step`, and stops there until the next call.
   void hold(size_t step);
 
+  /// The step that is played or awaited next; all before it are done.
   size_t next() const { return next_; }
   /// All steps were played, or the Terminate that the listing expects has arrived.
   bool done() const { return plan_ != nullptr && (is_ended_ || next_ == plan_->steps.size()); }
@@ -97,13 +101,15 @@ class ReplayPeer final : public sim::Device {
   size_t next_ = 0, segment_ = 0;  // next step of the plan, next FPDU of that step
   size_t hold_ = SIZE_MAX;         // a step, see hold()
   bool is_ended_ = false;          // the expected Terminate has arrived
-  // The connection: it exists, is in RDMA mode, had a message that is not the listing's, is gone,
-  // was closed by us. playing_: play() runs, and ignores the calls that its own calls cause.
+  // The connection: exists (open_), is in RDMA mode (rdma_), had a message that is not the
+  // listing's (stopped_), is gone (closed_), was closed by close() (half_closed_). playing_: play()
+  // runs, and ignores the calls of play() that its own calls cause.
   bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
        playing_ = false, closed_by_device_ = false;
   size_t beyond_ = 0;
   uint16_t connection_ = 0;
-  // Bytes sent, and the credit's limit of them; streaming bytes that the LLP holds for us.
+  // sent_: bytes sent to the LLP. limit_: the LLP's credit for sent_. waiting_: received streaming
+  // bytes that the LLP holds until we request them.
   uint32_t sent_ = 0, limit_ = 0, waiting_ = 0;
   Bytes frame_;                                  // of MPA, as far as received
   std::map<spec::RdmapOpcode, Message> coming_;  // of the device, not whole yet

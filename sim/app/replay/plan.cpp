@@ -1,4 +1,4 @@
-// Questions about a plan. See replay/plan.hpp.
+// Facts that follow from a plan's steps. See replay/plan.hpp.
 #include "replay/plan.hpp"
 
 #include <fmt/format.h>

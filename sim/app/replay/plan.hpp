@@ -20,12 +20,13 @@ struct Poke {
   Bytes bytes;
 };
 
+/// One message, MPA frame or run of raw bytes, of our device or of the peer.
 struct Step {
-  uint32_t unit = 0;  // its first one in the listing
+  uint32_t unit = 0;  // number of its first unit in the listing
   size_t line = 0;    // of that unit; 0: of a pcap
   bool ours = false, is_mpa = false;
-  Bytes mpa;
-  Message message;
+  Bytes mpa;                 // if is_mpa or is_raw
+  Message message;           // otherwise
   std::vector<Poke> pokes;   // stored before it is played
   bool pad_cleared = false;  // the listing's sender had a pad that is not zero
   bool is_raw = false;       // `mpa` has bytes of the peer that are neither frame nor FPDU
@@ -74,8 +75,8 @@ struct Plan {
   Endpoint side = Endpoint::kResponder;
   std::string our_name, peer_name;
   bool we_close = true;
-  /// Start-up fails. Refused: `steps` is only the Request, after which the responder closes.
-  /// Rejected: Request and a Reply that rejects.
+  /// Start-up fails in the listing. Refused: `steps` is only the Request, after which the responder
+  /// closes. Rejected: Request and a Reply that rejects.
   bool is_refused = false, is_rejected = false;
   std::optional<bool> we_close_said{};  // by the listing
   // Of our Request or Reply.
@@ -83,18 +84,18 @@ struct Plan {
   bool flush = false;
   unsigned ird = 0, ord = 0, revision = 2;
   bool crc = false, markers = false;
-  bool uses_crc = false;  // either side has requested it; else the field is ignored
+  bool uses_crc = false;  // either side has requested CRCs; else the CRC field is ignored
 
   std::vector<Step> steps;
   std::vector<Region> regions;
   std::vector<uint32_t> unlisted;  // STags that the peer uses and that are of no region
-  std::vector<Receive> posts;      // in order
-  std::vector<Arrival> receives;   // in order
+  std::vector<Receive> posts;      // receives that our side posts, in order
+  std::vector<Arrival> receives;   // messages of the peer that take them, in order
   // Of `receives`: those that complete. The listing may end within the last one; our device may
   // refuse one.
   size_t whole_receives = 0;
   std::optional<Ending> expect;
-  size_t reads_answered = 0;  // of our Read and Flush Requests, in the listing
+  size_t reads_answered = 0;  // our Read and Flush Requests whose response is in the listing
   /// Responses of the device, after the last step, to the last Read and Flush Requests of the
   /// listing.
   size_t answers_beyond = 0;

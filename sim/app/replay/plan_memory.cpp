@@ -21,6 +21,7 @@ using spec::RdmapOpcode;
 constexpr size_t kAdvertised = 16;  // bytes of an entry of siw's private data
 constexpr uint32_t kBoth = verbs::IBV_ACCESS_REMOTE_WRITE | verbs::IBV_ACCESS_REMOTE_READ;
 
+/// An access of a message to a region of our device.
 struct Access {
   uint32_t stag;
   uint64_t to, length;
@@ -28,8 +29,9 @@ struct Access {
   bool is_flush = false;
 };
 
-/// The program on siw's side advertises its regions, fills them with 7 i + 31 k, and prints their
-/// checksums at the end.
+/// Regions of a listing whose endpoint "siw" (Linux Soft-iWARP) is our side. The recorded program
+/// advertises its regions in its private data, fills byte i of region k with 7 i + 31 k, and prints
+/// checksums at the end, which the listing's note has.
 void regions_of_note(const Listing& l, Plan& p) {
   std::map<unsigned, uint32_t> sums;
   for (size_t at = l.note.find("; MR "); at != std::string::npos;
@@ -56,6 +58,7 @@ void regions_of_note(const Listing& l, Plan& p) {
   }
 }
 
+/// The accesses to our regions by messages of either side.
 std::vector<Access> accesses(const Plan& p) {
   std::vector<Access> out;
   for (const Step& s : p.steps) {
@@ -80,6 +83,7 @@ Region* find(Plan& p, uint32_t stag) {
   return r == p.regions.end() ? nullptr : &*r;
 }
 
+/// The access rights that a Flush with these flags needs.
 uint32_t rights_of(uint32_t flush_flags) {
   return ((flush_flags & spec::kFlushVisible) != 0 ? verbs::IBV_ACCESS_FLUSH_GLOBAL : 0u) |
          ((flush_flags & spec::kFlushPersistent) != 0 ? verbs::IBV_ACCESS_FLUSH_PERSISTENT : 0u);
@@ -134,7 +138,8 @@ void regions_of_invalidation(Plan& p) {
   }
 }
 
-/// The regions of the key `memory`. One that siw has advertised has siw's content and sum.
+/// The regions of the key `memory`. A region that regions_of_note() has found, too, keeps the
+/// content and the checksum from there.
 void regions_of_listing(const Listing& l, Plan& p) {
   const std::vector<Region> advertised = std::move(p.regions);
   p.regions.clear();
@@ -156,6 +161,7 @@ void regions_of_listing(const Listing& l, Plan& p) {
   }
 }
 
+/// True if our QP may use the region: it has the QP's domain, and is not bound to another QP.
 bool is_ours(const Region& r) { return r.domain == 0 && r.bound != Region::Bound::kToAnother; }
 
 bool is_within(const Region& r, uint64_t to, uint64_t length) {
@@ -177,6 +183,7 @@ void refuse_sinks(const Listing& l, Plan& p) {
   }
 }
 
+/// Collects the STags that the peer's messages use and that belong to no region.
 void find_unlisted(Plan& p) {
   const auto uses = [&](uint32_t stag) {
     if (find(p, stag) == nullptr && std::ranges::find(p.unlisted, stag) == p.unlisted.end())
@@ -250,6 +257,8 @@ class Walk {
     return true;
   }
 
+  /// A Send or Immediate Data takes the next posted receive. False: no receive is posted yet, or it
+  /// is too short, or the device refuses the invalidation.
   bool receive(const Message& m, size_t step) {
     const size_t k = sends_++;
     if (k >= p_.posts.size() || p_.posts[k].step > step) return false;
@@ -272,6 +281,8 @@ class Walk {
     return r != nullptr ? r->base : 0;
   }
 
+  /// A Read Request of the peer. If the region does not hold the recorded response at this point,
+  /// adds a poke of the response to the step. False: the device refuses the Read.
   bool answer(Step& s, const ReadRequest& read) {
     if (read.length != 0 &&
         !allowed(read.source_stag, verbs::IBV_ACCESS_REMOTE_READ, read.source_to, read.length))
@@ -315,10 +326,10 @@ class Walk {
 
   Plan& p_;
   bool is_listed_;
-  std::deque<const Message*> answers_;
-  std::set<uint32_t> gone_;     // STags that were invalidated
-  std::set<uint32_t> closing_;  // STags whose invalidation may not be complete
-  bool is_open_ = false;        // the device may have refused an earlier message
+  std::deque<const Message*> answers_;  // recorded Read Responses of our side, still unmatched
+  std::set<uint32_t> gone_;             // STags that were invalidated
+  std::set<uint32_t> closing_;          // STags whose invalidation may not be complete
+  bool is_open_ = false;                // the device may have refused an earlier message
   size_t sends_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 namespace rnic::app {
 
+/// True for a message that takes a receive: any Send, or Immediate Data.
 bool is_send(const Message& m);
 
 /// Fills `regions`, `unlisted`, `whole_receives` and the pokes of a plan that has its steps,

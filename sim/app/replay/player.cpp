@@ -15,9 +15,10 @@ using namespace verbs;
 using spec::RdmapOpcode;
 
 constexpr uint64_t kReceive = uint64_t{1} << 32;  // set in a receive's wr_id
-// How long nothing may move; how long the device has, after the last unit, to react to it.
+// kPatience: a replay without progress ends after this time. kAfterwards: how long the device has
+// to react to the last unit.
 constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
-constexpr Time kLookAgain = 20 * kUs;  // between two looks whether the device has closed
+constexpr Time kLookAgain = 20 * kUs;  // between two checks whether the device has closed
 // Time from the play of a unit to the post of a receive after it, so that the device has taken the
 // unit; and from the post to the next unit, so that the device has taken the receive.
 constexpr Time kSettle = 20 * kUs;
@@ -108,8 +109,8 @@ void ReplayPlayer::make_regions(PciDevice& dev, Context& context) {
   }
 }
 
-/// An STag of the peer that belongs to no region must not equal one of ours by chance. If it does,
-/// it gets another key of the same slot.
+/// An STag of the peer that belongs to no region (Plan::unlisted) must not equal an STag of our
+/// device by chance. If it does, the peer's messages get an STag with another key of the same slot.
 void ReplayPlayer::keep_unlisted_unknown() {
   constexpr uint32_t kKey = 0xff;
   const auto is_ours = [&](uint32_t stag) {
@@ -211,7 +212,8 @@ std::optional<ConnRequest> ReplayPlayer::await_request(PciDevice& dev, Listener&
   }
 }
 
-/// Checks a start-up that fails in the listing: our device must close or reject.
+/// Checks a start-up that fails in the listing: our device must close or reject. `by_us`: our
+/// program saw start-up fail. Returns false, for start().
 bool ReplayPlayer::refused(bool by_us, const std::string& what, const std::string& why) {
   ++checks_;
   const bool we_are_to = plan_.side == Endpoint::kResponder;

@@ -1,7 +1,7 @@
 // Our side's program in a replay: executes regions, receives and work requests of the plan through
 // the driver.
 //
-//   ReplayPlayer player(plan, peer, seed);
+//   ReplayPlayer player(plan, peer);
 //   simulation.start(0, "replay", [&](PciDevice& dev) { player.run(dev, ctx, port); });
 //   player.stored()   // what memory and receives held at the end, with errors
 #pragma once
@@ -24,10 +24,11 @@ struct Stored {
   Bytes bytes;
 };
 
-/// Compares the Immediate Data of a successful receive, and the length of the Write before it.
+/// Compares the Immediate Data of a successful receive, and the length of the Write before it, with
+/// the listing's. One phrase for each difference.
 std::vector<std::string> immediate_differences(const Arrival& listed, const verbs::Wc& wc);
 
-/// The device or its host has used up what the listing needs.
+/// The device or its host has too little memory or too few entries for the listing.
 struct NoRoom : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -43,12 +44,16 @@ class ReplayPlayer {
   void on_write(const sim::DmaWrite& w);
 
   const std::vector<Stored>& stored() const { return stored_; }
+  /// Differences in memory, receives and start-up, and a replay that stands still.
   const std::vector<std::string>& wrong() const { return wrong_; }
-  /// Another end than the listing's `expect`: the reason for what else differs.
+  /// Set if the connection has not ended as the listing's `expect` says. That is often the reason
+  /// for the other differences.
   const std::optional<std::string>& wrong_end() const { return wrong_end_; }
   // Completions in error, the end of the connection.
   const std::vector<std::string>& events() const { return events_; }
+  /// How many comparisons were made.
   uint64_t checks() const { return checks_; }
+  /// The listing's STags of our regions, to the device's.
   const std::map<uint32_t, uint32_t>& stags() const { return stags_; }
 
  private:
@@ -81,7 +86,7 @@ class ReplayPlayer {
   ReplayPeer& peer_;
   verbs::Cq cq_;
   verbs::Pd pd_;
-  std::map<uint32_t, verbs::Pd> domains_;  // of regions; not 0
+  std::map<uint32_t, verbs::Pd> domains_;  // by Region::domain, except 0
   std::vector<DmaBuffer> buffers_;         // of the regions
   DmaBuffer source_, sink_;                // payloads of our messages; receives
   std::vector<uint64_t> source_at_, sink_at_;
@@ -93,9 +98,11 @@ class ReplayPlayer {
 
   size_t posted_ = 0;           // steps below this have been posted
   size_t receives_posted_ = 0;  // of Plan::posts
-  // Time of the next post; time at which the peer then continues. 0: not yet known.
+  // post_at_: when the next due receive is posted. play_at_: when the peer continues after a post.
+  // 0: not yet known.
   Time post_at_ = 0, play_at_ = 0;
-  // Requests posted and completed; receives completed; Reads and Flushes completed and posted.
+  // sends_, completed_: requests posted, completed. received_: receives completed. reads_done_,
+  // posted_reads_: Reads and Flushes completed, posted.
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
   std::vector<std::vector<Region::Write>> written_;  // by on_write(), per region
   uint64_t checks_ = 0;

@@ -8,6 +8,7 @@
 namespace rnic::app {
 namespace {
 
+/// The offset of a bus address in the buffer; empty if it lies outside.
 std::optional<uint64_t> offset_in(const DmaBuffer& buffer, uint64_t bus) {
   for (size_t i = 0; i < buffer.pages().size(); ++i) {
     const uint64_t page = buffer.pages()[i];
@@ -30,8 +31,8 @@ void ReplayPlayer::on_write(const sim::DmaWrite& w) {
     list.back().bytes.insert(list.back().bytes.end(), bytes.begin(), bytes.end());
     return;
   }
-  // Receives are checked when they complete. Only models declare the purpose of a write; RTL does
-  // not.
+  // check_receive() checks receives (sink_) when they complete. Writes of other clients than kPlace
+  // are no payload: CQEs, for example.
   if (w.client == sim::Client::kPlace && !offset_in(sink_, w.address))
     wrong_.push_back(fmt::format("{} bytes were placed at bus address {:#x}, which is no region's",
                                  w.data.size(), w.address));
@@ -86,8 +87,8 @@ void ReplayPlayer::check_memory() {
         {fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum,
                      r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""),
          {}});
-    // `after` is valid only after all steps were played and all writes placed. check_writes has
-    // compared the writes of the others.
+    // `after` is valid only after all steps were played and all writes placed. For other regions,
+    // check_writes() above has compared the writes so far.
     if (!peer_.done() || may_end_early(r)) continue;
     ++checks_;
     const auto at = std::mismatch(r.after.begin(), r.after.end(), bytes.begin());

@@ -72,6 +72,8 @@ class Watch final : public sim::PcieObserver {
   ReplayPlayer* player = nullptr;
 };
 
+/// What a connection's replay gives: the report, differences, and counts of checks and of messages
+/// of our device.
 struct Played {
   std::string text;
   std::vector<std::string> differences;
@@ -146,6 +148,7 @@ Outcome replay(const ReplayRequest& r) {
     refuse_large_plan(listing, plans.back(), room);
   }
 
+  // Our device is host 0 and the peer host 1, whichever seat (client or server) our device has.
   sim::SimulationConfig sc;
   sc.platform = r.config.platform();
   sc.side = {r.config.platform(seat), r.config.platform(seat == kClient ? kServer : kClient)};

@@ -21,7 +21,7 @@ namespace rnic::app {
 struct ReplayRequest {
   std::string listing;  // path
   std::string side;     // initiator, responder, a name in the listing; empty: see side_of()
-  // Of our device if it is the client; if it is the server.
+  // kind[kClient]: of our device if it is the client; kind[kServer]: if it is the server.
   std::array<std::string, 2> kind{"model", "model"};
   Config config;
   uint64_t seed = 1;
@@ -32,8 +32,10 @@ struct ReplayRequest {
 Outcome replay(const ReplayRequest& request);
 /// Calls replay() in a child process.
 Outcome replay_child(const ReplayRequest& request);
+/// The command line that repeats the request.
 std::string reproduce(const ReplayRequest& request);
 
+/// The command `replay`. `side`: as ReplayRequest::side. Returns the exit status.
 int replay_command(const Options& o, const std::string& side);
 
 }  // namespace rnic::app

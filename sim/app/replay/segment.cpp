@@ -20,8 +20,8 @@ constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;  // of DDP's control octet
 uint32_t be32(std::span<const uint8_t> b, size_t at) { return base::load_be<uint32_t>(&b[at]); }
 uint64_t be64(std::span<const uint8_t> b, size_t at) { return base::load_be<uint64_t>(&b[at]); }
 
-/// The value of the FPDU's last 4 bytes: the reflected CRC, lowest byte first (RFC 5044 section
-/// 4.4).
+/// The CRC that the FPDU should have, and (crc_in) the CRC that its last 4 bytes hold: reflected,
+/// lowest byte first (RFC 5044 section 4.4).
 uint32_t crc_of(std::span<const uint8_t> fpdu) {
   return model::crc32c(fpdu.first(fpdu.size() - kCrc));
 }
@@ -243,7 +243,7 @@ Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   }
   std::erase_if(at, [&](size_t k) { return !stags.contains(be32(fpdu, k)); });
   if (at.empty()) return fpdu;
-  // wrong: 0 if the CRC is good. A bad CRC is wrong by the same bits afterwards.
+  // wrong: the bits in which the CRC is bad; 0 if it is good. The new CRC is bad in the same bits.
   const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);
   for (const size_t k : at) base::store_be(&fpdu[k], stags.at(be32(fpdu, k)));
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
@@ -268,7 +268,7 @@ bool clear_pad(Bytes& fpdu) {
 }
 
 uint32_t fnv1a(std::span<const uint8_t> bytes) {
-  uint32_t h = 0x811c9dc5;
+  uint32_t h = 0x811c9dc5;  // FNV-1a of 32 bits: offset basis, then the prime
   for (const uint8_t b : bytes) h = (h ^ b) * 0x01000193;
   return h;
 }

@@ -35,6 +35,8 @@ struct Message {
   Segment head{};  // of the first segment, without its payload
   Bytes payload;
   std::vector<Bytes> fpdus;
+  // is_whole: the FPDU with the Last bit has come. is_contiguous: each segment has the fields of the
+  // first, and continues the offset. crc_good: of all FPDUs.
   bool is_whole = false, is_contiguous = true, crc_good = true;
 
   /// Returns false if the FPDU cannot be parsed.
@@ -49,6 +51,7 @@ struct ReadRequest {
   uint32_t sink_stag = 0, length = 0, source_stag = 0;
   uint64_t sink_to = 0, source_to = 0;
 };
+/// The fields of a Read Request or Flush Request; empty for another message or a wrong size.
 std::optional<ReadRequest> read_request_of(const Message& m);
 std::optional<spec::FlushRequest> flush_request_of(const Message& m);
 /// Read Request and Flush Request: both use ORD and IRD, and are answered in order. Atomics and
