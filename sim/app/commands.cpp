@@ -31,7 +31,7 @@ constexpr std::array<Pairing, 1> kPairingsOfModels = {{{"model", "model"}}};
 constexpr const char* kFileOfEverySystem = "/bin/bash";  // copied without --file
 constexpr const char* kPiece = "65536";                  // bytes of a message of copy
 
-/// By how much `of` is above `to`.
+/// By how many per cent `of` is above `to`; "-" if `to` is 0, that is, was not measured.
 std::string percent(double of, double to) {
   return to == 0 ? "-" : fmt::format("{:.1f} %", (of / to - 1) * 100);
 }
@@ -122,7 +122,7 @@ class Batch {
         {"seed", r.seed},       {"settings", settings_json(r.config)}, {"incomplete", true},
         {"status", status}};
   }
-  /// The line of a batch on a terminal.
+  /// Overwrites the progress line of a batch on a terminal; erases it after the last run.
   void show(size_t done, size_t of) const {
     if (!is_shown_ || !is_terminal_ || of < 2) return;
     if (done == of) {
@@ -191,6 +191,7 @@ void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std:
   r.wave =
       has_rtl(kind[kClient]) || has_rtl(kind[kServer]) ? path_of(request.wave, which, ".fst") : "";
 }
+/// Adds the request once for each pairing.
 void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what,
                   std::span<const Pairing> pairings = kPairings) {
   for (const auto& pair : pairings) add_pair(to, request, what, {pair[0], pair[1]});
@@ -235,7 +236,8 @@ int list_command(const Options& o) {
 
 namespace {
 
-/// A program with its settings. `bytes`: it has no setting `size`.
+/// Prints a program with its settings. A program with `bytes` has messages of that size, and no
+/// setting `size`.
 int explain_program(const programs::Program& p) {
   fmt::print("{}: {}\n", p.name, p.sentence);
   if (p.bytes != 0) fmt::print("messages of {} bytes\n", p.bytes);

@@ -1,4 +1,5 @@
-// rnic-sim: the command line of the simulator. Parses options; commands.cpp executes.
+// rnic-sim: the command line of the simulator. Parses options; dispatch() calls the command's
+// function, for example in commands.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -173,13 +174,15 @@ void check_options(const std::string& command, const po::variables_map& vm) {
   }
 }
 
-/// Boost's message, with the nearest option added.
+/// The message for an unknown option, with the nearest existing one.
 std::string explain_option(const std::string& given, const po::options_description& d) {
   std::vector<std::string> names;
   for (const auto& o : d.options()) names.push_back("--" + o->long_name());
   return fmt::format("no option {}{} (rnic-sim --help)", given, nearest(given, names));
 }
 
+/// The value of an option as a number from `low` to `high`. Otherwise throws Usage, which says what
+/// is wanted.
 uint64_t number_of(const char* option, const std::string& text, uint64_t low, uint64_t high,
                    const char* wanted) {
   uint64_t n = 0;
@@ -225,7 +228,7 @@ int rnic_main(int argc, char** argv) {
     throw Usage(fmt::format("{} (rnic-sim --help)", e.what()));
   }
   if (vm.count("help") != 0) {
-    // "run write_lat --help": the program.
+    // "run write_lat --help" explains the program, as "explain write_lat" does.
     if (const auto words = vm.count("words") != 0 ? vm["words"].as<std::vector<std::string>>()
                                                   : std::vector<std::string>();
         words.size() == 2 && words[0] == "run") {

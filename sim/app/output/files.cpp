@@ -36,7 +36,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(made_by(a), none) == fs::weakly_canonical(made_by(b), none);
 }
 
-/// A file that this process has open, by its number. A pipe there already has a reader.
+/// True if `path` names an open file descriptor of this process. A pipe that is open in this way
+/// already has a reader.
 bool is_open_already(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
          path.starts_with("/proc/self/fd/");
@@ -122,7 +123,8 @@ void write_file(const std::string& path, const std::string& text) {
   const bool may_replace =
       !is_open_already(path) && (!was_there || fs::is_regular_file(target, none));
   std::FILE* f = may_replace ? std::fopen(beside.c_str(), "wx") : nullptr;
-  // Otherwise it is a device, a pipe or a file descriptor, or its folder accepts no new file.
+  // If f is null, `path` is a device, a pipe or a file descriptor, or its folder accepts no new
+  // file. Then write into `path` itself.
   const bool replaces = f != nullptr;
   if (!replaces) f = std::fopen(path.c_str(), "w");
   if (f == nullptr)

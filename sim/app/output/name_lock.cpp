@@ -21,8 +21,8 @@
 namespace rnic::app {
 namespace {
 
-// Each is an open file. With more children of `regress` than that, only the first 400 names are
-// held.
+// A held name is an open socket, and a process may open only so many files. After kMostHeld names,
+// hold_name() returns true without a lock, as with many children of `regress`.
 constexpr size_t kMostHeld = 400;
 constexpr size_t kTail = 60;  // last characters of the path, shown by `ss -x`
 

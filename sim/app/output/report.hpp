@@ -27,6 +27,7 @@ struct TestCase {
   double seconds = 0;
   std::string failure;  // empty: passed
 };
+/// The cases as JUnit's XML, in one test suite of this name.
 std::string junit(const std::string& suite, const std::vector<TestCase>& cases);
 /// A line per run. The columns have the names of the run's JSON. A cell is empty if the run lacks
 /// the value or has not measured it. The column of settings holds name=value, separated by blanks.
