@@ -81,6 +81,7 @@ std::vector<Case> cases_of(const Options& o, const CrashPlan& plan) {
   return cases;
 }
 
+/// True if a recovery after one of the power failures lacked an acknowledged record.
 bool loses(const Outcome& o) {
   return o.json.contains("crash") && o.json["crash"]["points_with_loss"].get<uint64_t>() != 0;
 }
@@ -107,8 +108,9 @@ std::string reproduce_cut(const RunRequest& request, const nlohmann::ordered_jso
   return reproduce(r);
 }
 
-/// Tries 1, 2, 4, ... appends per QP, and keeps the first run with a loss. So `least` is less than
-/// twice the smallest count that shows one, if every larger count shows one, too.
+/// Tries 1, 2, 4, ... appends per QP, with a power failure at every event (CrashPlan{}), and keeps
+/// the first run with a loss. So `least` is less than twice the smallest count with a loss, if each
+/// larger count has a loss, too.
 void shrink(Case& one) {
   const uint64_t count = one.request.config.params().count;
   for (uint64_t n = 1; n < count; n *= 2) {
@@ -175,7 +177,7 @@ int crash_command(Options& o) {
     if (status != kGood) {
       failure = fmt::format("{}reproduce: {}\n", c.outcome.failure, reproduce(c.request));
     } else {
-      const RunRequest asked = c.request;
+      const RunRequest asked = c.request;  // shrink() changes c.request
       if (loses(c.outcome)) shrink(c);
       const auto& j = c.outcome.json["crash"];
       const auto text = [&](const char* name) {

@@ -7,6 +7,7 @@
 
 namespace rnic::app {
 
+/// The command `crash`. Returns the exit status; kMismatch if a record is lost.
 int crash_command(Options& o);
 
 }  // namespace rnic::app

@@ -88,7 +88,8 @@ void Results::figure(const std::string& what, const std::string& measured,
   figures_.push_back({what, measured, wanted, reached, reached.value_or(true) ? "" : why});
 }
 void Results::section(const std::string& title, const std::string& text) {
-  std::istringstream in(text);  // a table has a heading above its "|---"
+  // Rows of a table start with "| ". One of them is the heading, above the line "|---".
+  std::istringstream in(text);
   size_t lines = 0, tables = 0;
   for (std::string line; std::getline(in, line);) {
     lines += line.starts_with("| ");

@@ -19,6 +19,7 @@ namespace rnic::app {
 
 struct TimingCase;
 
+/// A row of the page's first table.
 struct Figure {
   std::string what, measured, wanted;
   std::optional<bool> reached;  // empty: no goal, only printed
@@ -44,23 +45,31 @@ class Results {
 
   /// Runs a part. A part that adds no row to any table is an error.
   void part(const std::string& name, const std::function<void()>& run);
-  std::string page() const;
-  nlohmann::ordered_json json() const;
+  std::string page() const;             // in Markdown
+  nlohmann::ordered_json json() const;  // figures, and the JSON of all runs
+  /// The highest exit status of a run or part so far.
   int status() const { return status_; }
 
  private:
   using Settings = std::vector<std::string>;
+  /// A run of the program on two devices of this kind, with these settings ("size=64").
   RunRequest request(const std::string& program, const char* kind, const Settings& settings) const;
+  /// Runs each request in a child process, up to `jobs` at a time. The outcomes have the order of
+  /// the requests. A failed run raises status().
   std::vector<Outcome> run(const std::vector<RunRequest>& requests, unsigned jobs);
   Outcome run(const RunRequest& r) { return run(std::vector{r}, 1).front(); }
+  /// Adds a row to the first table. `why` is kept only if the goal was not reached.
   void figure(const std::string& what, const std::string& measured, const std::string& wanted,
               std::optional<bool> reached, const std::string& why = "");
+  /// Adds a section to the page, and counts the rows of its tables.
   void section(const std::string& title, const std::string& text);
+  /// Reports on stderr a figure that could not be measured; status() becomes kMismatch or higher.
   void missing(const std::string& what);
   /// Average and worst error; with the wanted values if this is a goal.
   void error_figure(const std::string& what, const std::vector<TimingCase>& all, bool is_goal);
+  /// Reports messages of a run without a critical path (LatencyPath) by missing().
   void check_path(const Outcome& o);
-  /// The steps of the critical path, of one message at a time; both runs have one.
+  /// Adds a section with the steps of a message's critical path, RTL and model side by side.
   void path_section(const std::string& what, const Outcome& rtl, const Outcome& model);
   void flush_against_read();
   void flush_log();
@@ -71,7 +80,7 @@ class Results {
   std::vector<Figure> figures_;
   std::string sections_;
   std::vector<nlohmann::ordered_json> runs_;
-  size_t done_ = 0, rows_ = 0;  // number of runs; of rows of all tables
+  size_t done_ = 0, rows_ = 0;  // done_: runs so far; rows_: rows of all tables
   int status_ = kGood;
 };
 
@@ -79,10 +88,11 @@ class Results {
 double number(const nlohmann::ordered_json& run, const char* key);
 /// The streams that wait most, in decreasing order; at most `most`.
 std::string waiting(const nlohmann::ordered_json& streams, size_t most);
+/// A table in Markdown; the first row is the heading.
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
 /// Cycles of the device in `ns` at the nominal clock.
 double cycles(double ns);
-std::string one_digit(double x);  // after the point
+std::string one_digit(double x);  // x with one digit after the point
 
 /// A program on RTL devices and on models.
 struct TimingCase {
@@ -92,16 +102,18 @@ struct TimingCase {
   bool is_latency = false;
   bool is_alone = false;      // only the devices, without host, PCIe and link: LatencyPath
   double rtl = 0, model = 0;  // Gb/s, or the average in ns
-  double platform = 0;        // ns that were excluded
-  std::string limit;          // the wire that limits it
+  double platform = 0;        // is_alone: ns of the RTL's latency that are not the devices'
+  std::string limit;          // the wire that limits the RTL's run; empty: none
+  /// By which share the model is above the RTL.
   double error() const { return rtl == 0 ? 0 : model / rtl - 1; }
   std::string point() const;  // size and settings
   /// Adds the figures of the two runs (their --json).
   void take(const nlohmann::ordered_json& of_rtl, const nlohmann::ordered_json& of_model);
 };
+/// The rows of a table of these cases, with a heading. `with_limit`: with a column for `limit`.
 std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all, bool with_limit);
 
-/// Of values from several measurements.
+/// Smallest, middle and largest value of several measurements.
 struct Spread {
   double least = 0, median = 0, most = 0;
 };
@@ -131,7 +143,7 @@ struct TestTimes {
     bool passed;
   };
   std::vector<Step> steps;
-  double all = -1;
+  double all = -1;  // seconds of the whole run
 };
 TestTimes read_test_times(const std::string& file);
 

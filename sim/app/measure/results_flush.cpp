@@ -95,7 +95,8 @@ constexpr uint32_t kAppend = 64;  // bytes
 constexpr uint32_t kAhead = 64;   // outstanding appends of a QP, if it does not wait for each
 constexpr uint32_t kOrd = 16;
 
-/// The number of requests of an append that take an ORD slot.
+/// The number of requests of an append that take an ORD slot. "flush": two Flushes and the Atomic
+/// Write of the log's tail. "flush_without_last": without the second Flush.
 unsigned slots(std::string_view method) {
   if (method == "flush") return 3;
   if (method == "flush_without_last") return 2;
@@ -119,9 +120,9 @@ uint64_t wire_bytes(std::string_view method) {
 
 }  // namespace
 
-// Bounds. An append that is waited for takes the crossings of PCIe and link on its critical path.
-// Overlapping appends are bounded by the link, and Flushes and Reads by ORD: each holds its slot
-// for the round trip on the link and the read at the peer.
+// Bounds. If the client waits for each append, an append takes the crossings of PCIe and link on
+// its critical path. Overlapping appends are bounded by the link. Flushes and Reads are bounded by
+// ORD: each holds its ORD slot for the round trip on the link and the read at the peer.
 void Results::flush_log() {
   struct Case {
     std::string method;
@@ -201,6 +202,7 @@ void Results::flush_pipelined() {
   }
   const std::vector<Outcome> outs = run(requests, options_.jobs);
   if (std::ranges::any_of(outs, [](const Outcome& o) { return o.status != kGood; })) return;
+  // 0, 1: pipelined on RTL, on models. 2, 3: not pipelined, likewise.
   const auto rate = [&](size_t i) { return number(outs[i].json, "msg_per_s"); };
   const double ratio = rate(0) / rate(2);
   figure("durable_log, flush: requests of an append posted at once, against a wait after each, RTL",

@@ -14,7 +14,7 @@ namespace {
 std::string millions(double rate) { return fmt::format("{:.3f} M/s", rate / 1e6); }
 double latency(const Outcome& o) { return number(o.json["latency_ns"], "avg"); }
 
-/// Programs in which a key is opened, used by the peer and invalidated.
+/// A run of a program in which a key (an STag) is opened, used by the peer and invalidated.
 struct Cycle {
   const char *program, *what;
   unsigned size, qps, count;
@@ -26,12 +26,12 @@ constexpr std::array kCycles = {Cycle{"frwr", "fast registration", 65536, 1, 32}
                                 Cycle{"mw_bind", "memory window", 64, 1, 32},
                                 Cycle{"mw_bind", "memory window", 64, 64, 8}};
 constexpr double kGoal = 5e6;           // registrations and invalidations a second, each
-constexpr unsigned kSegmentCycles = 4;  // qp_parse and rdmap: a small message
+constexpr unsigned kSegmentCycles = 4;  // that qp_parse and rdmap need for a small message
 
 }  // namespace
 
-// A Write with Immediate is two messages. A cycle of a key: opened through the send queue, sent,
-// used by the peer's Write, invalidated by the peer's Send.
+// A Write with Immediate is two messages. The cycle of a key: our side opens the key through the
+// send queue and sends it; the peer uses it for a Write and invalidates it by a Send.
 void Results::keys() {
   const Settings many{"size=64", "threads=4", "qps=2", "depth=64", "warmup=64", "count=500"};
   std::vector<RunRequest> requests;
@@ -47,6 +47,7 @@ void Results::keys() {
   const std::vector<Outcome> outs = run(requests, options_.jobs);
   if (std::ranges::any_of(outs, [](const Outcome& o) { return o.status != kGood; })) return;
 
+  // outs: 0 and 1 write_imm_bw, 2 and 3 send_bw, from 4 on kCycles; each on RTL, then on models.
   const auto rate = [&](size_t i) { return number(outs[i].json, "msg_per_s"); };
   const double bound = 1e12 / base::kPsPerCycle / (2 * kSegmentCycles);
   figure("Writes with Immediate, 64 B, 8 QPs in 4 threads, RTL", millions(rate(0)),

@@ -13,7 +13,8 @@ std::string one_digit(double x) { return fmt::format("{:.1f}", x); }
 
 namespace {
 
-/// The steps of a path, one per row, with their running sum; next to them the model's steps.
+/// The steps of the RTL's path, one per row, with their running sum. The model's step of the same
+/// place in its path is next to them, if it has the same name.
 std::string path_table(const nlohmann::ordered_json& rtl, const nlohmann::ordered_json& model) {
   std::vector<std::vector<std::string>> rows{{"where", "step", "ns", "ns since the post",
                                               "device, cycles", "model, ns",
@@ -47,6 +48,8 @@ void Results::path_section(const std::string& what, const Outcome& rtl, const Ou
   const double latency = number(rtl.json["latency_ns"], "avg");
   double sum = 0;
   for (const auto& step : path["steps"]) sum += step["ns"].get<double>();
+  // These are the steps of the most common path; steps_of is the number of messages that have it.
+  // If all messages have it, the steps must add up to the latency.
   if (path["steps_of"] == path["samples"] && std::abs(sum - latency) > 0.5)
     missing(
         fmt::format("{}: the steps are {:.1f} ns, the latency is {:.1f} ns", what, sum, latency));

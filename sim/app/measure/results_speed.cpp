@@ -55,6 +55,7 @@ void Results::speed() {
       rtl_us.push_back(of_rtl);
       model_us.push_back(of_model);
       ratios.push_back(of_rtl / of_model);
+      // rtl_cycles is the sum of both devices: half of it is the simulated cycles of the pair.
       kcycles.push_back(number(rtl.json, "rtl_cycles") / 2 / 1000 / rtl.cpu_s);
       rtl_s.push_back(rtl.cpu_s);
       model_s.push_back(model.cpu_s);
@@ -103,7 +104,8 @@ void Results::speed() {
                       kPairs, markdown(rows)));
 }
 
-// The line of a unit has 5 or 6 figures after its name: as Depth::rows, then seconds or a hash.
+// A unit's line has its name, the columns of Depth::rows, then a hash (sizes.txt) or seconds
+// (depth.sh). Its indented lines (depth.sh) follow: memories, and errors (FAIL).
 Depth read_depth(const std::string& file) {
   const auto bytes = read_file(file);
   std::istringstream in(std::string(bytes.begin(), bytes.end()));
@@ -174,7 +176,8 @@ void Results::logic() {
               markdown(d.rows));
 }
 
-// "[run] step fast passed in 300 s", "[run] step lint FAILED after 2 s", and "[run] 2400 s in all".
+// Reads the lines "[run] step fast passed in 300 s", "[run] step lint FAILED after 2 s", and
+// "[run] 2400 s in all".
 TestTimes read_test_times(const std::string& file) {
   const auto bytes = read_file(file);
   std::istringstream in(std::string(bytes.begin(), bytes.end()));

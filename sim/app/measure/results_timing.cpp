@@ -16,7 +16,7 @@
 namespace rnic::app {
 namespace {
 
-constexpr double kAtLimit = 0.98;  // share of a wire: above it, the wire limits the run
+constexpr double kAtLimit = 0.98;  // share of a wire: from this on, the wire limits the run
 constexpr double kWantedAverage = 0.01, kWantedWorst = 0.03;
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
@@ -30,6 +30,7 @@ std::string limit_of(const nlohmann::ordered_json& run) {
   return "";
 }
 
+/// The mean of the errors, without their signs.
 double average(const std::vector<TimingCase>& all) {
   double sum = 0;
   for (const TimingCase& c : all) sum += std::abs(c.error());
@@ -41,8 +42,9 @@ double rate_of(const nlohmann::ordered_json& run) {
   return number(run, "gbps") + (run.contains("back") ? number(run["back"], "gbps") : 0);
 }
 
-// Messages per QP, on one QP and on each of eight. The first and the last messages meet an empty
-// device; the counts are so large that these change the rate by less than the wanted error.
+// count: messages per QP, on one QP and on each of eight. The first and the last messages of a run
+// meet an empty device. The counts are so large that these messages change the rate by less than
+// the wanted error.
 struct Length {
   uint32_t size;
   uint32_t depth;
@@ -103,7 +105,7 @@ class StepErrors {
   std::map<std::pair<std::string, std::string>, std::vector<Error>> all_;
 };
 
-/// Cases above the wanted worst error, by program and sign.
+/// A sentence that names the cases above the wanted worst error, by program and sign.
 std::string dominating(const std::vector<TimingCase>& all) {
   std::map<std::string, std::vector<TimingCase>> above;
   std::vector<TimingCase> others;
@@ -250,7 +252,7 @@ void Results::timing_error() {
       for (const auto* o : {&rtl, &model}) check_path(*o);
       alone.push_back(c);
       steps.add(c.program, c.size, rtl.json["path"], model.json["path"]);
-      c.is_alone = false;
+      c.is_alone = false;  // the same runs once more, with the platform's share
       c.take(rtl.json, model.json);
     }
     whole.push_back(c);
@@ -283,7 +285,8 @@ void Results::timing_error() {
           limited.empty() ? "None.\n\n" : markdown(rows_of(limited, true)));
 }
 
-// The walk works for one message at a time; each message must have a path.
+// LatencyPath walks back from a message's end to its post, if there is one message at a time. Here
+// there is one, so each message must have a path.
 void Results::check_path(const Outcome& o) {
   const auto& path = o.json["path"];
   if (path["walked"] != path["samples"])

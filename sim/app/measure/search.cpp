@@ -30,7 +30,7 @@ using search::Space;
 constexpr std::array<const char*, 2> kKinds = {"model", "rtl"};
 constexpr unsigned kPatienceS = 200;  // wall time of one run, at most
 constexpr double kLongest = 4;        // ms simulated: takes 20 to 30 s on two RTL devices
-constexpr double kBroken = 1000;      // score of a situation that ends differently on model and RTL
+constexpr double kBroken = 1000;      // score of a situation that fails on the model or on the RTL
 constexpr size_t kParents = 12;       // the worst situations: parents of the next ones, and listed
 constexpr unsigned kFreshPercent = 35;  // of new situations are drawn; the others change a parent
 constexpr double kShareOfShrinking = 0.3;  // of the setting `seconds`
@@ -66,7 +66,8 @@ constexpr double kGroup = 16;  // messages by which posting in groups puts one Q
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Converts a refusal to an outcome; in_children would end the search with it.
+/// Runs, and converts a refusal (Usage) to an outcome: in_children() would end the search with the
+/// exception.
 Outcome run_or_refused(const RunRequest& r) {
   try {
     return app::run(r);
@@ -75,6 +76,7 @@ Outcome run_or_refused(const RunRequest& r) {
   }
 }
 
+/// The figures of one run.
 Measured measured(const Outcome& o) {
   if (o.json.contains("refused"))
     return {.status = kWrongUse, .failure = first_line(o.json["refused"])};
@@ -94,6 +96,7 @@ Measured measured(const Outcome& o) {
   return m;
 }
 
+/// The largest disagreement of the two runs.
 Found judge(const Situation& s, const Measured& model, const Measured& rtl) {
   Found f{.at = s, .by = {model, rtl}, .what = "", .score = 0};
   if (model.status != kGood || rtl.status != kGood) {
@@ -196,6 +199,7 @@ class Search {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   }
 
+  /// Reads the situations of an earlier search. The new seed makes this search draw other ones.
   void resume() {
     std::ifstream in(state_);
     try {
@@ -214,6 +218,7 @@ class Search {
     write_file(state_, j.dump(1) + "\n");
   }
 
+  /// Stores a result, and updates the parents (worst_).
   void keep(Found f) {
     seen_.insert(f.at);
     worst_.push_back(f);
@@ -239,6 +244,7 @@ class Search {
     return g;
   }
 
+  /// `kind`: index in kKinds (0: model, 1: RTL).
   RunRequest request(const Situation& s, size_t kind) const {
     RunRequest r = s.request(options_.request);
     r.kind = {kKinds[kind], kKinds[kind]};
@@ -290,8 +296,8 @@ class Search {
     return by;
   }
 
-  /// Counts a situation with a run that was ended, by the end of the search or because it took too
-  /// long.
+  /// Counts a situation with a run that was ended early: by the end of the search, or after
+  /// kPatienceS. Only the latter are listed (slow_).
   void count_unfinished(const Situation& s) {
     ++unfinished_;
     if (std::chrono::steady_clock::now() < end_) slow_.push_back(s);
@@ -309,6 +315,7 @@ class Search {
                               : fmt::format("{:.1f} % {}", 100 * f.score, f.what);
   }
 
+  /// The results with a score of `anomaly` or more.
   std::vector<Found> worst_first() const {
     std::vector<Found> all = all_;
     std::ranges::stable_sort(all, std::greater{}, &Found::score);
@@ -316,6 +323,7 @@ class Search {
     return all;
   }
 
+  /// True if an anomaly that is listed already explains `f`.
   bool is_known(const Found& f) const {
     return std::ranges::any_of(anomalies_, [&](const Found& a) { return explains(a, f); });
   }
@@ -427,7 +435,7 @@ class Search {
   Space space_;
   base::Rng rng_;
   double seconds_, anomaly_;
-  size_t finds_;          // ends when so many situations have exceeded anomaly_; 0: in time only
+  size_t finds_;          // the search ends after this many situations above anomaly_; 0: by time
   size_t new_finds_ = 0;  // of this run, not of the state it continues
   std::string state_;
   bool is_shown_;
@@ -441,6 +449,7 @@ class Search {
   std::set<std::pair<std::string, std::set<std::string>>> known_;  // of anomalies_: program, names
 };
 
+/// The value of a setting as a number from `low` to `high`; otherwise throws Usage.
 double number(const Config& c, const char* name, double low, double high) {
   const std::string& text = c.find(name).value;
   double n = 0;

@@ -65,7 +65,8 @@ const std::vector<Values>& all_values() {
   return all;
 }
 
-/// The setting `op` has other words for programs that lend memory.
+/// The values of a setting for this program. `op` has other values for the programs that lend
+/// memory to the peer.
 std::vector<std::string> values_of(const Values& v, const std::string& program) {
   const bool lends = program == "frwr" || program == "mw_bind";
   return lends && v.name == std::string_view("op") ? std::vector<std::string>{"write", "read"}
@@ -131,8 +132,8 @@ void Space::bound(Situation& s) {
     return number_of(s, "threads", 1) * number_of(s, "qps", 1) * (1 + number_of(s, "both", 0));
   };
   while (lanes() > 128) s.set["qps"] = "4";  // with 4 threads and both directions: 32
-  // The messages of warm-up and count share the limits. A shorter message counts as
-  // 64 bytes.
+  // The messages of warm-up and of count get half of the limits each, but at least 4. A message
+  // below 64 bytes counts as 64 bytes.
   const uint64_t size = std::max<uint64_t>(number_of(s, "size", 64), 64);
   for (const char* what : {"warmup", "count"}) {
     const uint64_t most =
@@ -145,7 +146,7 @@ Situation Space::draw(base::Rng& rng) const {
   Situation s;
   s.program = programs_[rng.below(programs_.size())];
   s.seed = 1 + rng.below(1000);
-  const uint64_t share = 10 + rng.below(60);  // few settings or many
+  const uint64_t share = 10 + rng.below(60);  // per cent of the settings: few or many of them
   for (const Row& row : rows_of(s.program)) {
     if (row.name == "size" || row.name == "both" || row.name == "threads" || row.name == "qps" ||
         rng.percent(static_cast<unsigned>(share)))

@@ -1,9 +1,9 @@
 // The situations that rnic-sim search draws: a program, its settings that are not at their default,
 // and a seed.
 //
-//   Space space({"read_bw"});
-//   Situation s = space.draw(rng);   // near it: space.change(s, rng)
-//   s.request(base)                  // the run, on models; the caller sets its kind
+//   Space space({"read_bw"}, {"mtu"});   // the user has set mtu
+//   Situation s = space.draw(rng);       // space.change(s, rng) draws a situation near s
+//   s.request(base)                      // the run; the caller sets its kinds of devices
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace rnic::app::search {
 
 struct Situation {
   std::string program;
-  std::map<std::string, std::string> set;
+  std::map<std::string, std::string> set;  // settings: name, value
   uint64_t seed = 1;
   auto operator<=>(const Situation&) const = default;
 
@@ -45,7 +45,7 @@ class Space {
   };
   const std::vector<Row>& rows_of(const std::string& program) const { return rows_.at(program); }
   static void draw_row(Situation& s, const Row& row, base::Rng& rng);
-  /// Reduces the number of messages if the run would take minutes on RTL.
+  /// Reduces the numbers of QPs and of messages if the run would take minutes on RTL.
   static void bound(Situation& s);
   std::vector<std::string> programs_;
   std::map<std::string, std::vector<Row>> rows_;  // by program

@@ -35,8 +35,8 @@ struct Message {
   Segment head{};  // of the first segment, without its payload
   Bytes payload;
   std::vector<Bytes> fpdus;
-  // is_whole: the FPDU with the Last bit has come. is_contiguous: each segment has the fields of the
-  // first, and continues the offset. crc_good: of all FPDUs.
+  // is_whole: the FPDU with the Last bit has come. is_contiguous: each segment has the fields of
+  // the first, and continues the offset. crc_good: of all FPDUs.
   bool is_whole = false, is_contiguous = true, crc_good = true;
 
   /// Returns false if the FPDU cannot be parsed.
