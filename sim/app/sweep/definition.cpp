@@ -70,7 +70,7 @@ Definition::Definition(const Options& o) {
   std::vector<std::string> programs, known;
   for (const std::string& word : o.words) {
     for (const std::string& p : values_of("sweep", word)) {
-      (void)program_of(p);
+      (void)program_of(p);  // throws Usage for an unknown program
       if (std::ranges::find(programs, p) != programs.end())
         throw Usage(fmt::format("sweep: {} is named twice", p));
       if (p == "file_copy") throw Usage("sweep: file_copy wants a file; run and copy have it");
@@ -111,7 +111,7 @@ Definition::Definition(const Options& o) {
     add(name, std::move(values));
   }
   const std::vector<std::string> seeds = values_of("--seed", typed.seed);
-  for (const std::string& s : seeds) base_.seed = seed_of(s);  // checks each
+  for (const std::string& s : seeds) base_.seed = seed_of(s);  // throws Usage for a wrong one
   base_.seed = seed_of(seeds[0]);
   add("seed", seeds);
 

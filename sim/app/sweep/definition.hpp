@@ -29,6 +29,7 @@ class Definition {
   std::string digest() const;
 
  private:
+  /// Refuses settings that no program of the sweep uses.
   void check(const Options& o) const;
   /// Refuses a setting that the program of this point does not use.
   void check_used(const Grid::Point& at, const std::string& program) const;

@@ -1,8 +1,8 @@
 // The points of a sweep: every combination of the values of its dimensions. The first dimension
 // changes slowest, and devices change fastest.
 //
-//   Grid grid({{"size"}, {{"64"}, {"4096"}}}, ...);
-//   for (size_t i = 0; i < grid.size(); ++i) grid.at(i)    {{"size", "64"}, {"qps", "1"}}
+//   Grid grid({{{"size"}, {{"64"}, {"4096"}}}, {{"qps"}, {{"1"}, {"8"}}}});
+//   grid.size() == 4;   grid.at(1)   // {{"size", "64"}, {"qps", "8"}}
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,7 @@ class Grid {
   /// Number of points; UINT64_MAX if it does not fit.
   uint64_t size() const;
   Point at(uint64_t index) const;
+  /// The names of all dimensions, in order.
   std::vector<std::string> names() const;
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
 

@@ -46,7 +46,7 @@ std::string style_of(const Devices& d, bool joins) {
                      joins ? 0.6 : 0.8);
 }
 
-/// "size=64"; of a program, preset or device only the value.
+/// "size=64"; of a program or device only the value.
 std::string named(const std::string& column, const std::string& value) {
   if (is_device(column)) return device_name(value);
   if (column == "program") return value;
@@ -59,7 +59,8 @@ class Plot {
   std::string svg();
 
  private:
-  /// A line of the plot: the row's place in `by`, which of several figures, and the devices.
+  /// Identifies a line of the plot: the row's place on the axis `by`, the number of the figure (of
+  /// kFigures in percentiles(); else 0), and the devices.
   using Key = std::tuple<size_t, size_t, Devices>;
   struct Curve {
     const CsvRow* row = nullptr;  // one of its rows, for the title
@@ -94,7 +95,8 @@ class Plot {
   const PlotSpec& spec_;
   std::vector<const CsvRow*> rows_;  // that have run without an error
   Axis x_, by_;
-  // Devices that are swept: beside the x axis, and as the x axis.
+  // is_swept_device_: devices are swept, but not on the x axis. is_x_client_, is_x_server_: the x
+  // axis shows clients, servers.
   bool is_swept_device_ = false, is_x_client_ = false, is_x_server_ = false;
 
   Drawing drawing_;
@@ -179,7 +181,8 @@ void Plot::add(const Curve& c, const std::string& title, const std::string& colo
   }
 }
 
-/// From 0, with some room above; numbers without exponents.
+/// Sets the y axis: from 0 (or from below the least value, if it is negative), with some room
+/// above; numbers without exponents.
 void Plot::y_axis(const std::string& label) {
   if (high_ == low_) high_ = low_ + 1;
   const double room = 0.05 * (high_ - low_);
@@ -247,7 +250,7 @@ void Plot::limit() {
     line.style = fmt::format("{} lw 2 dt 2 lc rgb \"{}\"", joins ? "lines" : "vectors nohead",
                              is_common ? kGrey : colour(place, by_size()));
     if (!joins) line.columns = "1:2:3:4";
-    // Over categories it is a dash at each of them.
+    // Over categories, the limit is a dash at each category, `half` to either side.
     const double half = x_.is_numeric() ? 0 : 0.4;
     for (const auto& [x, y] : points) {
       line.data += joins ? fmt::format("{:.10g} {:.10g}\n", x, y)
@@ -286,9 +289,8 @@ void Plot::heat() {
   for (const Cell& c : cells)
     line.data += fmt::format("{0:.10g} {1:.10g} {2:.10g} {3:.10g} {4:.10g} {5:.10g} {6:.10g}\n",
                              c.x, c.y, c.x - 0.5, c.x + 0.5, c.y - 0.5, c.y + 0.5, c.value);
-  // The numbers, where a cell has room for one.
-  // Pixels of a cell, at least. kDark: cells below this share of the range are dark, and have white
-  // numbers.
+  // Writes the numbers into the cells if a cell has room for a number: kCellWidth times kCellHeight
+  // pixels. kDark: cells below this share of the range are dark, and have white numbers.
   constexpr double kCellWidth = 42, kCellHeight = 18, kDark = 0.6;
   if (Drawing::kHeatWidth / static_cast<double>(x_.values().size()) < kCellWidth ||
       Drawing::kHeight / static_cast<double>(by_.values().size()) < kCellHeight)
@@ -353,7 +355,9 @@ std::vector<double> quantiles(const std::string& cell) {
 }
 
 void Plot::distributions() {
-  constexpr double kManyTimes = 100;         // a linear axis would hide the short ones
+  // If the longest latency is this many times the shortest, the axis is logarithmic: a linear axis
+  // would hide the short latencies.
+  constexpr double kManyTimes = 100;
   std::vector<std::string> colours, dashes;  // entry of each colour, of each dash
   const auto place = [](std::vector<std::string>& all, const std::string& what) {
     const auto it = std::ranges::find(all, what);
@@ -466,7 +470,7 @@ void Plot::times() {
   y_axis("time of a message, ns");
 }
 
-/// The values that all rows have in common.
+/// The program and the devices, where all rows have the same.
 std::string Plot::title() const {
   std::set<std::string> programs, kinds;
   for (const CsvRow* row : rows_) {

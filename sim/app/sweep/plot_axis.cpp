@@ -14,7 +14,7 @@
 namespace rnic::app::sweep {
 namespace {
 
-constexpr double kDigit = 8.3, kLineHeight = 15;  // pixels of the font
+constexpr double kDigit = 8.3, kLineHeight = 15;  // width of a character, height of a line: pixels
 
 double number_of(const std::string& text) {
   double v = 0;
@@ -128,7 +128,9 @@ std::string tick_commands(char name, const std::vector<Tick>& ticks, double pixe
   const auto fits = [&](const Tick& a, const Tick& b) {
     return (b.at - a.at) * pixels >= (room(a) + room(b)) / 2;
   };
-  // Every n-th text, if they all fit; where the gaps are too different, each one that fits.
+  // even: every n-th text, with the least n for which they all fit. greedy: each text that fits
+  // after the last one. If gaps are very different, `even` has few texts: below half of greedy's,
+  // take greedy's.
   std::vector<bool> greedy(ticks.size()), even(ticks.size());
   const Tick* last = nullptr;
   for (size_t i = 0; i < ticks.size(); ++i) {

@@ -22,7 +22,9 @@ class Axis {
 
   const std::vector<std::string>& values() const { return values_; }
   bool is_numeric() const { return is_numeric_; }
+  /// The index of a value in values().
   size_t place(const std::string& value) const;
+  /// The position of a value on the axis: the number itself, or place().
   double at(const std::string& value) const;
   const std::string& label() const { return label_; }
   /// gnuplot's commands for its axis `name`, which is `pixels` long.

@@ -19,12 +19,13 @@ namespace rnic::app::sweep {
 class State {
  public:
   /// Opens or creates the file. `definition`: all that decides the points, compared as a whole.
+  /// Drops an incomplete last line, as a crash leaves it.
   State(std::string path, const nlohmann::ordered_json& definition);
-  /// Calls `take` for each finished point of an earlier run. Drops an incomplete last line, as a
-  /// crash leaves it.
+  /// Calls `take` for each finished point of an earlier run.
   void each(const std::function<void(uint64_t, Outcome)>& take) const;
-  /// Throws Missing if the disk is full.
+  /// Appends a finished point. Throws Missing if the disk is full.
   void add(uint64_t point, const Outcome& outcome);
+  /// Deletes the file: all points are in the written table.
   void remove();
 
  private:

@@ -28,7 +28,8 @@ using namespace sweep;
 
 constexpr size_t kMostPrinted = 64;  // rows on the standard output, if --csv holds them all
 
-/// A refusal is a row of the table; in_children would end the sweep with it.
+/// Runs a point. A refusal (Usage) becomes an outcome, which is a row of the table:
+/// in_children_any_order() would end the sweep with the exception.
 Outcome run_or_refused(const Definition& d, uint64_t point, bool has_json) {
   try {
     RunRequest r = d.request(point);
@@ -103,7 +104,7 @@ class Progress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), last_ = began_;
 };
 
-/// The columns that a reader wants on a screen.
+/// The table with the columns that a reader wants on a screen, and at most kMostPrinted rows.
 std::string screen(const Table& t) {
   std::vector<std::string> columns = t.dimensions();
   const auto add = [&](const char* c) {
@@ -143,7 +144,7 @@ std::string screen(const Table& t) {
 
 bool is_on_output(const Options& o) { return o.csv == "-" || o.json == "-"; }
 
-/// The table and the plot. The plot comes last: without gnuplot, the table is whole.
+/// Writes the table and the plot. The plot comes last: if gnuplot is missing, the table is written.
 void finish(const Options& o, const Table& table, const std::optional<PlotSpec>& plot,
             State* state = nullptr) {
   if (!o.csv.empty()) write_file(o.csv, table.csv());
@@ -253,6 +254,7 @@ int sweep_command(Options& o) {
     throw;
   }
   table.compare_devices();
+  // is_refused: every point has the status kWrongUse (2).
   const bool is_refused =
       !table.rows().empty() && std::ranges::all_of(table.rows(), [&](const auto& row) {
         return table.cell(row.second, "status") == "2";

@@ -6,6 +6,7 @@
 
 namespace rnic::app {
 
+/// The command `sweep`. Returns the exit status.
 int sweep_command(Options& o);
 
 }  // namespace rnic::app

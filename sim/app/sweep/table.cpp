@@ -58,6 +58,7 @@ std::string inside(const nlohmann::ordered_json& run, const char* object, const 
   return text_of((*it)[key]);
 }
 
+/// The cell of a run in a column of kFigures.
 std::string figure(const std::string& column, const Outcome& o) {
   const nlohmann::ordered_json& run = o.json;
   const bool is_good = o.status == kGood && !run.contains("refused");

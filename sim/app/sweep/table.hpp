@@ -38,6 +38,7 @@ class Table {
   uint64_t points() const { return points_; }                       // of the whole sweep
   const std::string& digest() const { return digest_; }
   bool has(const std::string& column) const;
+  /// The cell of a row in a column that exists.
   const std::string& cell(const CsvRow& row, const std::string& column) const;
   /// Nothing for an empty cell, or one that is no number.
   std::optional<double> number(const CsvRow& row, const std::string& column) const;

@@ -35,6 +35,7 @@ std::optional<Decimal> decimal(std::string_view text) {
   return d;
 }
 
+/// Only a text that begins with a digit can be a range; other values may contain "..".
 bool begins_as_number(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
 }
@@ -59,7 +60,7 @@ std::vector<std::string> range(const std::string& name, std::string_view text) {
   if (how == '+' && by->value == 0) throw wrong("endless, the step is 0");
   if (how == '*' && by->value <= 1) throw wrong("endless, the factor is not above 1");
   if (how == '*' && from->value == 0) throw wrong("endless, it multiplies 0");
-  // In whole units of the last digit, so that no sum of steps is rounded.
+  // Counts in whole units of the last digit after the point, so that no sum of steps is rounded.
   const size_t digits = std::max({from->digits, to->digits, how == '+' ? by->digits : size_t{0}});
   const double unit = std::pow(10.0, static_cast<double>(digits));
   const auto units = [&](double v) { return static_cast<int64_t>(std::llround(v * unit)); };
