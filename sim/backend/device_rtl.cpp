@@ -139,6 +139,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   void llp_event(const spec::LlpCtlEvt& e) override {
     events_.push_back({e, records_in_});
     using enum spec::LlpEvt;
+    // The LLP counts a connection's credit from its beginning (stream llp_credit).
     const bool begins_or_ends = e.kind == kEstablished || e.kind == kIncoming ||
                                 e.kind == kClosed || e.kind == kReset || e.kind == kFailed;
     if (begins_or_ends && e.connection < credit_.size()) credit_[e.connection] = {};

@@ -35,8 +35,8 @@ class Chains {
     for (size_t i = 0; i < all_.size(); ++i)
       if (!in_cell_[i]) find_edges(static_cast<int>(i));
     find_full_queues();
-    // If a leaf and a queue inside it wait for each other, drop the leaf's edge: the queue is an
-    // input queue, which waits for the leaf to take its items. A leaf does not wait for that queue.
+    // If a leaf and a queue inside it wait for each other, the queue is an input queue: it waits
+    // for the leaf to take its items. The leaf does not wait for this queue: drop the leaf's edge.
     std::vector<Way> own;
     for (const auto& [way, stream] : edges_)
       if (way.second >= 0 && all_[way.second].parent == way.first &&
