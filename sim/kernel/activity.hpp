@@ -1,6 +1,6 @@
-// A part of the platform that runs at the times that it requests: one SC_METHOD, run at the
-// earliest requested time. A request for a later time has no cost. So an activity may request
-// often, and handles all due items when it runs.
+// A part of the platform that runs at times that it requests: one SC_METHOD, run at the earliest
+// requested time. wake_at() drops a request for a later time than the one that is pending. So
+// run() handles all items that are due, and requests the time of its next item.
 //
 //   class Blinker final : Activity {
 //     void run(Time now) override { blink(); wake_at(now + 10 * kNs); }
@@ -31,7 +31,7 @@ class Activity {
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
 
-  /// Runs at `at`, or now if `at` is past.
+  /// Requests a run at `at`, or now if `at` is past.
   void wake_at(Time at) {
     if (at >= next_) return;
     next_ = at;

@@ -18,13 +18,15 @@ class SerialLine {
   explicit SerialLine(double gbps)
       : per_byte_(static_cast<uint64_t>(std::llround(8000.0 / gbps * kUnit))) {}
 
-  /// Returns the time of the last bit, after all that was sent before.
+  /// Sends after all earlier bytes. Returns the time of the last bit.
   Time send(Time now, uint64_t bytes) {
     const uint64_t start = now * kUnit > free_ ? now * kUnit : free_;
     free_ = start + bytes * per_byte_;
     return up(free_);
   }
+  /// Time until the wire is free; 0: it is free now.
   Time backlog(Time now) const { return free_ > now * kUnit ? up(free_ - now * kUnit) : 0; }
+  /// Time that these bytes take on a free wire.
   Time duration(uint64_t bytes) const { return up(bytes * per_byte_); }
 
  private:

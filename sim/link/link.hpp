@@ -1,7 +1,7 @@
 // The wires between two hosts, one per direction: rate, delay, MTU. A frame takes
-// frame_bytes(segment) on the wire. Pure acknowledgements take no bytes and only the delay, as if
-// each were part of a frame of the other direction. A frame to the sender's own address also uses
-// the wire.
+// frame_bytes(segment) on the wire. An `Ack` takes only the delay and no bytes on the wire, as if
+// it were part of a frame of the other direction. A frame to the sender's own address also uses the
+// wire.
 //
 //   Link link(config);
 //   link.attach(0, endpoint0);
@@ -19,12 +19,12 @@
 
 namespace rnic::sim {
 
-/// Bytes that the peer's device has accepted, counted from the start of the connection.
+/// Acknowledges bytes of a connection to their sender.
 struct Ack {
-  Time at = 0;
-  uint16_t conn = 0;
+  Time at = 0;        // of arrival; Link::ack() sets it
+  uint16_t conn = 0;  // the sender's number of the connection, and its serial
   uint32_t serial = 0;
-  uint32_t bytes = 0;
+  uint32_t bytes = 0;  // accepted by the peer's device since the connection began, modulo 2^32
 };
 
 /// The receiver at one end of the link. `at`: the time of arrival, which is in the future.
@@ -33,7 +33,8 @@ class LinkEnd {
   virtual ~LinkEnd() = default;
   virtual void frame_arrives(Time at, Frame&& frame) = 0;
   virtual void ack_arrives(const Ack& ack) = 0;
-  virtual void peer_gone(unsigned host) = 0;  // removed, or without power; no frame says so
+  /// The device of `host` was removed or lost its power. No frame reports this.
+  virtual void peer_gone(unsigned host) = 0;
 };
 
 /// Observes each frame when its last bit arrives, in order of time.
@@ -68,6 +69,7 @@ class Link {
     a.at = now + delay();
     ends_[to]->ack_arrives(a);
   }
+  /// Reports to all other hosts that the device of `host` was removed (LinkEnd::peer_gone).
   void gone(unsigned host) {
     for (unsigned h = 0; h < kHosts; ++h) {
       if (h != host && has(h)) ends_[h]->peer_gone(host);
@@ -75,6 +77,7 @@ class Link {
   }
   /// Backlog at the wire of this host, in time.
   Time backlog(unsigned host, Time now) const { return lines_[host].backlog(now); }
+  /// Time that these bytes take on a free wire.
   Time duration(uint64_t bytes) const { return lines_[0].duration(bytes); }
   /// The receiving end reports that it has accepted the frame from the wire.
   void arrived(Time at, const Frame& frame) {

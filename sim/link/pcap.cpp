@@ -36,7 +36,7 @@ uint8_t flags_of(const Frame& f) {
   return 0;
 }
 
-/// The Internet checksum (RFC 1071) without its final complement.
+/// The Internet checksum (RFC 1071) without its final complement, continued from `start`.
 uint32_t sum(std::span<const uint8_t> bytes, uint32_t start) {
   uint64_t s = start;
   size_t i = 0;

@@ -48,7 +48,7 @@ constexpr WireLimit wire_limit(WireOp op, uint64_t size, uint64_t mtu, double li
   const uint64_t header = op == WireOp::kSend ? 18 : 14;
   const uint64_t room = mulpdu(mtu - kIpTcpHeaders) - header;
   const uint64_t full = size == 0 ? 0 : (size - 1) / room;  // segments before the last
-  const uint64_t rest = size - full * room;
+  const uint64_t rest = size - full * room;                 // payload of the last segment
   // Header and payload of a request, which takes one segment.
   constexpr uint64_t kFlushRequest = 18 + 20;
   constexpr uint64_t kImmediate = 18 + 8;

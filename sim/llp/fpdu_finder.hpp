@@ -1,6 +1,6 @@
 // Cuts a TCP byte stream into FPDUs by the MPA length field, independent of segment boundaries. It
-// handles markers if the peer sends them. An FPDU keeps the markers in it and the one directly
-// before it (RFC 5044 section 4.3). The RNIC makes all checks.
+// handles markers if the peer sends them. An FPDU keeps the markers inside it and a marker directly
+// before it (RFC 5044 section 4.3). FpduFinder checks nothing: the RNIC makes all checks.
 //
 //   FpduFinder finder(with_markers);
 //   finder.push(segment, [&](Payload fpdu) { ... });   // no copy if the segment has the whole FPDU
@@ -21,6 +21,7 @@ class FpduFinder {
   FpduFinder() = default;
   explicit FpduFinder(bool with_markers) : markers_(with_markers) {}
 
+  /// Takes the next bytes of the stream and calls emit(fpdu) for each FPDU that they complete.
   template <class Emit>
   void push(const Payload& bytes, Emit&& emit) {
     uint32_t at = 0;
@@ -54,7 +55,8 @@ class FpduFinder {
  private:
   static constexpr uint32_t kSpacing = 512, kMarker = 4;  // of markers: distance, size; in bytes
 
-  /// Bytes after which the length is known, including a marker before it.
+  /// Bytes of the FPDU after which its length is known: the length field, and a marker before it if
+  /// the FPDU begins at a marker's position.
   uint32_t head() const { return (markers_ && position_ == 0 ? kMarker : 0) + 2; }
   void advance(uint32_t bytes) { position_ = (position_ + bytes) % kSpacing; }
 

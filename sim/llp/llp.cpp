@@ -6,7 +6,8 @@
 namespace rnic::sim {
 namespace {
 
-/// A window holds at least one segment and the reserve for a Terminate.
+/// The window of connection n. It holds at least one segment and the reserve for a Terminate; the
+/// first llp_narrow_connections connections have no more than that.
 uint32_t window_of(const Link& link, uint16_t n) {
   const auto& cfg = link.config();
   const uint64_t least = link.mss() + 128u;  // 128: term_credit of docs/spec/sizes.yaml
@@ -104,7 +105,7 @@ void Llp::connect(const spec::LlpCtlReq& req) {
   next_port_ = next_port_ == 65535 ? 49152 : static_cast<uint16_t>(next_port_ + 1);
   c.peer_port = req.port;
   const uint32_t peer = req.address - host_address(0);
-  if (!link_.has(peer)) {  // no host has this address
+  if (!link_.has(peer)) {  // no host has this address: the connection fails by its timer
     timers_.push_back(kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false);
     wake_at(timers_.front().at);
     return;
@@ -137,7 +138,7 @@ void Llp::event(uint16_t n, spec::LlpEvt kind, uint32_t length) {
   item.event.port = c.peer_port;
   item.event.local_port = c.port;
   item.event.cookie = c.cookie;
-  if (c.queued == 0) {  // no record to wait for: it passes the records of other connections
+  if (c.queued == 0) {  // no record to wait for: the event passes records of other connections
     events_.push_back(std::move(item));
   } else {
     ++c.queued;
@@ -170,7 +171,7 @@ void Llp::send(uint16_t n, FrameKind kind, Payload data) {
   f.ack = c.rcv_nxt;
   f.window = c.window - std::min(c.window, c.received - c.consumed);
   f.mss = link_.mss();
-  const bool takes_one =  // a sequence number
+  const bool takes_one =  // SYN and FIN take a sequence number, as in TCP
       kind == FrameKind::kSyn || kind == FrameKind::kSynAck || kind == FrameKind::kFin;
   c.snd_nxt += data.size() + (takes_one ? 1 : 0);
   f.data = std::move(data);

@@ -36,6 +36,7 @@ class Llp final : private Activity, public LinkEnd {
   void attach(Device& device);
 
   // The device's side.
+  /// True if the wire takes a record now. After false, run() wakes the device when it does.
   bool can_tx();
   void tx(Record&& r);
   void ctl(const spec::LlpCtlReq& req);
@@ -47,8 +48,11 @@ class Llp final : private Activity, public LinkEnd {
   void ack_arrives(const Ack& ack) override;
   void peer_gone(unsigned host) override;
 
+  /// Counts all items moved so far; the platform's watchdog compares it.
   uint64_t moved() const { return moved_; }
+  /// The first violation of the port's contract by the device; empty: none.
   const std::string& failure() const { return failure_; }
+  /// What connections and records wait for, one line each: for the report of a stuck run.
   std::string waiting_for() const;
   uint64_t records_tx() const { return records_tx_; }
   uint64_t records_rx() const { return records_rx_; }
@@ -57,8 +61,8 @@ class Llp final : private Activity, public LinkEnd {
   enum class State : uint8_t { kFree, kConnecting, kAccepting, kOpen, kDead };
   struct Conn {
     State state = State::kFree;
-    // aborted: by the device; its queued items are dropped. closed_told: the device has the event
-    // kClosed, and the connection sends nothing more.
+    // aborted: by the device; its queued items are dropped. closed_told: event() has queued kClosed
+    // for the device, and the connection sends nothing more.
     bool is_rdma = false, aborted = false;
     bool is_passive = false, heard = false;  // heard: an FPDU has arrived; only for waiting_for()
     bool fin_sent = false, fin_acked = false, peer_fin = false, closed_told = false;
@@ -68,16 +72,16 @@ class Llp final : private Activity, public LinkEnd {
     uint32_t snd_nxt = 0, rcv_nxt = 0;  // sequence numbers, as in TCP; only for the capture
     uint32_t window = 0;
     uint32_t sent = 0, limit = 0;  // record bytes from the device: accepted, and allowed
-    uint32_t received = 0, consumed = 0,
-             acked = 0;           // bytes in, accepted by the device, acknowledged to the peer
+    // Bytes from the peer: received, accepted by the device, acknowledged to the peer.
+    uint32_t received = 0, consumed = 0, acked = 0;
     uint32_t queued = 0;          // its items in rx_
     uint32_t waiting_bytes = 0;   // received in streaming mode, until `give`
-    std::deque<Payload> waiting;  // these bytes
+    std::deque<Payload> waiting;  // the waiting_bytes
     FpduFinder finder;
   };
   struct Item {  // to the device, in order
     enum Kind : uint8_t { kRecord, kEvent, kCredit } kind = kRecord;
-    uint32_t serial = 0;  // of its connection; with another one the item is stale
+    uint32_t serial = 0;  // of its connection; if the connection has another one, the item is stale
     Record record;
     spec::LlpCtlEvt event;
   };
@@ -95,18 +99,18 @@ class Llp final : private Activity, public LinkEnd {
   void run(Time now) override;
   // llp.cpp: connections
   Conn* find(uint16_t conn);
-  uint16_t take_number();
+  uint16_t take_number();  // a free connection number; 0xffff: none
   void open(uint16_t n);
   void connect(const spec::LlpCtlReq& req);
   void half_close(uint16_t n);
   void abort(uint16_t n, bool tell_device);
   void release(uint16_t n);
-  void fail_connection(uint16_t n);
+  void fail_connection(uint16_t n);  // the connection is lost or was not opened: event kFailed
   void maybe_closed(uint16_t n);
   void event(uint16_t n, spec::LlpEvt kind, uint32_t length = 0);
   void credit(uint16_t n);
   void send(uint16_t n, FrameKind kind, Payload data = {});
-  void refuse(const Frame& f);
+  void refuse(const Frame& f);           // sends RST
   void broken(const std::string& what);  // the device has violated the port's contract
   // llp_data.cpp: frames, bytes, records
   void take(Frame&& f);
@@ -132,11 +136,12 @@ class Llp final : private Activity, public LinkEnd {
 
   std::array<Ring<Arrival>, Link::kHosts> arrivals_;  // by sender
   Ring<Ack> acks_;
-  bool acks_are_urgent_ = false;  // a connection is short of credit
+  bool acks_are_urgent_ = false;  // a connection is short of credit: run() is due at the next ack
   Ring<Timer> timers_;
   Ring<Item> events_;  // of connections without items in rx_
   Ring<Item> rx_;
-  bool held_tx_ = false, gone_ = false;  // can_tx() returned false; the device was removed
+  // held_tx_: can_tx() returned false, so run() wakes the device. gone_: the device was removed.
+  bool held_tx_ = false, gone_ = false;
 
   uint64_t moved_ = 0, records_tx_ = 0, records_rx_ = 0;
   std::string failure_;

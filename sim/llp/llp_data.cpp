@@ -12,8 +12,8 @@ bool Llp::can_tx() {
   const Time backlog = link_.backlog(host_, now);
   if (backlog <= limit) return true;
   held_tx_ = true;
-  // The RTL checks can_tx in each cycle. Waking it after a sixteenth of the queue has drained gives
-  // one wake for several segments.
+  // The RTL checks can_tx in each cycle. run() wakes the device when the backlog has fallen to
+  // 15/16 of the limit: so one wake serves several segments.
   wake_at(now + backlog - (limit - limit / 16));
   return false;
 }
@@ -24,7 +24,7 @@ void Llp::tx(Record&& r) {
   ++records_tx_;
   Conn* c = find(r.connection);
   if (c == nullptr || c->state != State::kOpen || c->closed_told)
-    return;  // it was reset while the record was in flight
+    return;  // the connection ended while the record was in flight
   if (c->fin_sent)
     return broken(fmt::format("connection {}: a record after half_close", r.connection));
   c->sent += r.data.size();
@@ -39,8 +39,9 @@ void Llp::tx(Record&& r) {
       send(r.connection, FrameKind::kData, r.data.slice(at, mss));
     }
   }
-  // Acknowledgements are taken when run() is due anyway. A connection with less than half of its
-  // window (or a segment and a Terminate) needs them when they arrive.
+  // run() takes acknowledgements when it is due for another reason. A connection whose credit is
+  // below half of its window, or below a segment and a Terminate (128 bytes), needs them when they
+  // arrive.
   if (left < static_cast<int32_t>(std::max<uint64_t>(c->window / 2, mss + 128u)) &&
       !acks_.empty()) {
     acks_are_urgent_ = true;
@@ -58,7 +59,7 @@ void Llp::frame_arrives(Time at, Frame&& frame) {
 void Llp::ack_arrives(const Ack& ack) {
   if (gone_) return;
   acks_.push_back(ack);
-  const Conn& c = conns_[ack.conn];
+  const Conn& c = conns_[ack.conn];  // short of credit: as in tx()
   if (c.serial == ack.serial &&
       static_cast<int32_t>(c.limit - c.sent) <
           static_cast<int32_t>(std::max<uint64_t>(c.window / 2, link_.mss() + 128u))) {
@@ -144,7 +145,7 @@ void Llp::take(Frame&& f) {
       if (c.closed_told) break;
       if (c.state == State::kConnecting) {
         fail_connection(n);
-      } else if (c.state == State::kAccepting) {  // it was never reported to the device
+      } else if (c.state == State::kAccepting) {  // the device does not know the connection
         c = Conn{};
         free_.push_back(n);
       } else {
@@ -197,7 +198,8 @@ void Llp::take_fin(uint16_t n) {
 void Llp::give(uint16_t n, uint32_t length) {
   Conn* c = find(n);
   if (c == nullptr || c->is_rdma || c->aborted) return;
-  length = std::min(length, c->waiting_bytes);  // an event may have crossed an earlier request
+  // An earlier kGive may have crossed the event kWaiting by which the device chose this length.
+  length = std::min(length, c->waiting_bytes);
   Payload out = Payload::make(length);
   uint32_t at = 0;
   while (at < length) {
@@ -222,6 +224,7 @@ void Llp::rdma_mode(const spec::LlpCtlReq& req) {
   c->is_rdma = true;
   c->finder = FpduFinder(req.rx_markers != 0);
   c->waiting_bytes = 0;
+  // Bytes that arrived before this request are the first FPDUs.
   std::deque<Payload> early = std::move(c->waiting);
   for (Payload& p : early) take_data(req.connection, std::move(p));
   if (c->peer_fin && !c->finder.rest().empty()) {
@@ -305,8 +308,9 @@ void Llp::hand_over(Item& item) {
 }
 
 void Llp::report_consumed(Time now, Conn& c) {
-  // An acknowledgement per eighth of the window saves work. A peer with a narrow window (below 16
-  // segments) needs the credit for each byte at once.
+  // An acknowledgement per eighth of the window saves work. A sender with a narrow window (below 16
+  // segments) needs credit for each byte at once. With llp_narrow_connections set, any peer may
+  // have a narrow window: this side knows only its own.
   const bool lazy = link_.config().llp_narrow_connections == 0 && c.window >= 16u * link_.mss();
   const uint32_t ack_every = lazy ? c.window / 8 : 1;
   if (c.consumed - c.acked < ack_every || c.state != State::kOpen) return;
