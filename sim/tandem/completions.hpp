@@ -21,6 +21,7 @@ namespace rnic::sim {
 class CompletionJudge {
  public:
   void read(const DmaRead& r) { left_[r.tag] = r.length; }
+  /// The completion as the device takes it, perhaps as `aborted`; nothing if the device ignores it.
   std::optional<DmaPiece> counts(const DmaPiece& p) {
     auto& left = left_[p.tag];
     if (!left) return std::nullopt;

@@ -82,11 +82,12 @@ class Listeners final : public Observer {
   }
 
  private:
+  /// Calls all observers.
   template <class F>
-  /// Calls all observers; move() also notes the activity.
   void tell(F f) {
     for (Observer* o : all_) f(*o);
   }
+  /// Calls all observers, and notes that the device is active in this cycle.
   template <class F>
   void move(F f) {
     moved_at_ = now_;

@@ -45,13 +45,13 @@ class Expect {
 
   // Placed payload: client place, in the order of the verdicts.
   void place(const model::Place& p);
-  struct Placed {  // what a write completes
+  struct Placed {  // what a write completes: an extent, a whole packet
     std::optional<spec::Extent> extent;
     bool is_packet = false;
   };
   Placed placed(const DmaWrite& w);
   bool places(uint16_t qpn) const;  // a packet of this QP is not placed yet
-  /// Drops the extents of the oldest packet that are not written.
+  /// Drops the oldest packet; returns its extents that are not written. Nothing: no packet waits.
   std::optional<std::vector<spec::Extent>> forget_place();
 
   // Client word: stores of unit atomic, in order.
@@ -62,10 +62,11 @@ class Expect {
 
   // Client cq: completions and event entries, each in order.
   void completion(const spec::CqWr& w, uint16_t cqn);
-  void event(const spec::CqWr& w, const spec::CqWr& message);
+  void event(const spec::CqWr& w, const spec::CqWr& message);  // message: names the MSI-X vector
   void cq_written(const DmaWrite& w);
 
-  // Client msix. A masked vector keeps one message for any number of events.
+  // Client msix. A masked vector keeps one message for any number of events. offered_at: the cycle
+  // in which the RTL offered the write; the host may have stalled the write since.
   void vector_changed(uint8_t vector, const Vector& v);
   void interrupted(const DmaWrite& w, uint64_t offered_at);
 
@@ -74,10 +75,11 @@ class Expect {
   /// The number of command responses that this write completes.
   uint32_t admin_written(const DmaWrite& w);
 
-  // llp_tx, per connection; llp_ctl_req; responses to register reads.
+  // llp_tx, per connection; llp_ctl_req; responses to register reads. record(), request(), read()
+  // take what the model expects; sent(), requested(), responded() compare what the RTL did.
   void record(Sent r) { sent_[r.connection].push_back(std::move(r)); }
   std::optional<spec::TxFpduHdr> sent(const Record& r);
-  void may_drop(uint16_t qpn);
+  void may_drop(uint16_t qpn);    // from now on the RTL may drop expected records of this QP
   bool drops_term(uint16_t qpn);  // the RTL dropped this QP's Terminate; true if it may
   /// A new connection has this number. Records that the former QP may drop count as dropped.
   void begins(uint16_t connection);
@@ -89,8 +91,8 @@ class Expect {
   }
   void responded(uint64_t value);
 
-  /// With bus master or the device disabled, nothing is written. Expected writes are dropped, and a
-  /// write in flight is not compared.
+  /// on: bus master and the device are enabled. While they are not, the RTL writes nothing:
+  /// expected writes are dropped, and a write in flight is not compared.
   void writes(bool on);
   bool writes() const { return writes_; }
 
@@ -123,7 +125,7 @@ class Expect {
   struct Owed {          // of a vector: messages due for its events
     Vector now, before;  // its table entry: current, and before the latest change
     uint32_t messages = 0;
-    bool was_masked = false;  // since the first of them: they may merge into one
+    bool was_masked = false;  // since the first of these messages: they may merge into one
     uint64_t masked_at = 0;   // cycle of the latest change to masked
   };
   struct AdminByte {

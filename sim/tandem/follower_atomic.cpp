@@ -14,15 +14,15 @@ using spec::AtomicOp;
 namespace {
 
 /// Cycles from rdmap_core's report that a QP is dead to the end of the wait in rdmap_atomic's queue
-/// `u_dead`. The report waits for room in `u_out`, thus for unit atomic; in the stall build stream
-/// cells hold that up. Until then rdmap_atomic answers what has been executed; ddp drops it after
-/// the Terminate.
+/// `u_dead`. The report waits for room in `u_out`, thus for unit atomic, which stream cells delay
+/// in the stall build. Until then rdmap_atomic answers atomics that have been executed; ddp drops
+/// these answers after the Terminate.
 constexpr uint64_t kDeadQueued = 256;
 
 }  // namespace
 
-/// Moves ready atomic requests to in_hand_. The RTL may serve them from now on; their QP may fail
-/// first.
+/// Moves ready atomic requests to in_hand_. The RTL may serve them from now on, unless their QP
+/// fails first.
 void Steps::hand_out() {
   while (!ready_.empty()) {
     const uint16_t qpn = ready_.front();
@@ -141,7 +141,7 @@ void Steps::step(const spec::RdmapAtomicCommit& c) {
                     hand->turn.request.describe());
     return;
   }
-  if (c.answers == 0) {  // dropped, or its QP has failed
+  if (c.answers == 0) {  // the request was dropped, or its QP has failed
     if (!hand->is_decided) (void)failure_of(hand->turn.request);
     hand.reset();
     return;

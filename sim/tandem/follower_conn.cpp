@@ -16,7 +16,8 @@ constexpr uint64_t kCreditSeen = 256;
 
 void Steps::llp_event(const spec::LlpCtlEvt& e) { events_.push_back(e); }
 
-/// Applied at once: a grant before the RTL has seen this credit could also have come later.
+/// Applies the credit at once, although the RTL sees it some cycles later. Until then the RTL
+/// grants less than the model allows, which is no difference.
 void Steps::llp_credit(const spec::LlpCredit& c) {
   credited_[c.connection] = tally_.cycle();
   llp_.credit(c);
@@ -65,7 +66,8 @@ void Steps::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) {
   admin_.answer(rsp);
 }
 
-/// A Terminate had no credit for at least 2^16 cycles.
+/// The RTL aborts the connection, because a Terminate had no credit for at least 2^16 cycles
+/// (TermTimeout of llp_if_grant).
 void Steps::terminate_late(uint16_t qpn) {
   if (!known(qpn, "llp_rule")) return;
   if (!qps_[qpn].wants_term)
@@ -92,7 +94,7 @@ void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
   llp_.event(e);
   const bool ends = e.kind == spec::LlpEvt::kClosed || e.kind == spec::LlpEvt::kReset ||
                     e.kind == spec::LlpEvt::kFailed;
-  if (ends && give_ == e.connection) {  // no more bytes come: reported to admin
+  if (ends && give_ == e.connection) {  // admin waits for bytes, and no more bytes come
     give_.reset();
     admin_.raw_rx({.connection = e.connection, .data = {}, .ended = true});
   }

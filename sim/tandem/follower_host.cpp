@@ -169,7 +169,7 @@ void Steps::admin_wr(const spec::AdminWr& wr) {
   if (!expect_.writes()) answer_written();
 }
 
-/// The response to a command was written: effects postponed until then take place.
+/// The response to a command was written: effects that waited for it (after_answer_) take place.
 void Steps::answer_written() {
   while (!after_answer_.empty()) {
     after_answer_.front()();

@@ -9,13 +9,15 @@ namespace {
 // Operations of commit qp_retire (docs/spec/commits.yaml).
 constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5,
                   kFlushAsked = 6, kFlushPosted = 7;
-// Cycles from an RQ doorbell to the last commit of a take that read the old index: S0 to S3 of
-// qp_rq_fetch (3), then empty, b1, b2 (3).
+// Cycles from an RQ doorbell to the last qp_rq_take of a take that read the old index: S0 to S3 of
+// qp_rq_fetch (3), then its states empty, b1, b2 (3).
 constexpr uint64_t kRing = 6;
-/// Cycles from modify_srq to the last commit of a take that read the old limit: the steps of
-/// qp_state up to the write (4), the take that delays the write (3), and give, b1, b2 (3).
+/// Cycles from modify_srq to the last qp_rq_take of a take that read the old limit: the steps of
+/// qp_state up to the write of the limit (4), the take that delays this write (3), and the states
+/// give, b1, b2 of qp_rq_fetch (3).
 constexpr uint64_t kLimitSet = 10;
-// The longest time from the lookup of a take to its response, if its WQE is in the buffer.
+// Cycles, at most, from the read of the bar of a take's QP (qp_rq_fetch, 7) to the take's response,
+// if its WQE is in the prefetch buffer.
 constexpr uint64_t kBarred = 8;
 /// Cycles from the start of a flush to the completion of a later pass, in the stall build, whose
 /// stream cells hold their streams back.
@@ -63,7 +65,8 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
   }
 }
 
-/// The copy replaces a read, so all units in front of it in the queue must have been read.
+/// The RTL uses a pushed copy in place of a read, so it has read all units in front of the copy in
+/// the send queue.
 void Steps::step(const spec::QpPushCommit& c) {
   if (!known(c.qpn, "qp_push")) return;
   Followed& q = qps_[c.qpn];
@@ -106,7 +109,7 @@ bool Steps::fetch_unit(uint16_t qpn) {
 
 void Steps::step(const spec::QpIssueCommit& c) {
   if (!known(c.qpn, "qp_issue")) return;
-  if (c.dropped != 0) {  // it is behind a failed one in the send queue
+  if (c.dropped != 0) {  // this WQE is behind a failed WQE in the send queue
     if (qp_.issues(c.qpn))
       return tally_.differ(
           "qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that "
@@ -123,7 +126,7 @@ void Steps::step(const spec::QpIssueCommit& c) {
   }
   const auto state = qp_.state(c.qpn);
   const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) &&
-                    !qp_.lost(c.qpn);  // else: it was in flight when the QP stopped
+                    !qp_.lost(c.qpn);  // else: the WQE was in flight when the QP stopped
   if (live && !qp_.issuable().test(c.qpn))
     return tally_.differ(
         "qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, "
@@ -155,8 +158,9 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
   const uint16_t row = qp_.row(c.qpn);
   const bool is_rung = tally_.cycle() - qps_[row].rq_rung <= kRing;
   spec::RqTakeRsp rsp{.shared = row != c.qpn};
-  // A failed QP takes nothing more from an SRQ: since rdmap's error has reached qp, which is before
-  // qp_state takes it. A take in progress then may still succeed.
+  // qp_rq_fetch answers takes of a failed QP from an SRQ as empty, from the cycle in which rdmap's
+  // error reaches qp. That is before qp_state takes the error. A take that is in progress then may
+  // still succeed, up to kBarred cycles later.
   if (rsp.shared != 0 && q.has_failed && c.result == spec::RqTake::kEmpty) {
     tally_.followed("takes of failed QPs from an SRQ");
     return q.takes.push_back(rsp);
@@ -171,7 +175,7 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
       return q.takes.push_back(rsp);
     }
     if (!qp_.rq_here(row)) {
-      (void)qp_.rq_take(c.qpn);  // the model then waits, so that a failed read ends it
+      (void)qp_.rq_take(c.qpn);  // the take then waits in the model, so that a failed read ends it
       const model::MemRead r = qp_.rq_fetch(row, 1);
       auto got = log_.take(Client::kRqFetch, r.address, r.length);
       if (got.state != ReadLog::State::kDone) {
@@ -222,8 +226,8 @@ void Steps::completion_told(const spec::Cqe& entry) {
   }
 }
 
-/// Retires done work requests at the head of the window. Also when all units have stopped:
-/// qp_retire takes the reports that it has queued before the flush.
+/// Retires done work requests at the head of the window, also when all units have stopped:
+/// qp_retire takes its queued reports before it begins the flush.
 void Steps::retire_done(uint16_t qpn) {
   while (qp_.has_done(qpn)) qp_.retire(qpn);
 }

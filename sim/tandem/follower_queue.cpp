@@ -4,7 +4,8 @@
 namespace rnic::sim {
 namespace {
 
-// Operations of commit cq_op (docs/spec/commits.yaml); 3, a due event, is the default case.
+// Operations of commit cq_op (docs/spec/commits.yaml). Operation 3, a due event, is the default
+// case of step(CqOpCommit).
 constexpr uint8_t kDoorbell = 0, kCommand = 1, kCompletion = 2;
 
 }  // namespace
@@ -60,8 +61,8 @@ Steps::Fires& Steps::fires(const model::Cq::Event& e) {
   return fires_[static_cast<size_t>(e.kind) - 1][e.object];
 }
 
-/// Events merge in the pending bit, so the RTL may write an event less often than it came due: at
-/// most one entry each time, and at least one after the last time.
+/// Events merge in the pending bit of their object. So the RTL may write fewer entries than events
+/// came due: at most one entry for each, and at least one after the last.
 void Steps::step(const spec::CqEventCommit& c) {
   const model::Cq::Event e{static_cast<spec::EqeType>(c.kind), c.object};
   // Kinds (EqeType): 1 completion, 2 CQ error, 3 QP, 4 connection.

@@ -81,7 +81,8 @@ void Steps::step(const spec::DdpRxCommit& c) {
 void Steps::step(const spec::RdmapOpCommit& c) {
   if (!known(c.qpn, "rdmap_op")) return;
   const bool answers = rdmap_.responders().test(c.qpn);
-  // A failed request of ours or an atomic of the peer; else a refused Read of the peer.
+  // rdmap_op 3 reports one of three: a failed request of the own send queue (local_failed), a
+  // failed atomic (atomic_failed), or else a refused Read of the peer (respond).
   const bool is_read = c.op == kRespFailed && !local_failed(c.qpn) && !atomic_failed(c.qpn);
   if (is_read)
     respond(c.qpn);
@@ -95,7 +96,8 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
   switch (c.op) {
     case kCtl:
       if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) {
-        if (ctl->op == spec::QpOp::kStart) in_hand_[c.qpn].reset();  // the RTL never served it
+        // An atomic of the QP's former life that the RTL never served ends here.
+        if (ctl->op == spec::QpOp::kStart) in_hand_[c.qpn].reset();
         if (ctl->op == spec::QpOp::kStop) q.dead = q.dead.value_or(tally_.cycle());
         rdmap_.control(*ctl);
       }
@@ -114,7 +116,7 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
       if (const auto f = take(tx_faults_, c.qpn, "rdmap_op", "a payload that came back bad"))
         rdmap_.tx_fault(*f);
       return;
-    case kRespFailed:  // the caller has handled it
+    case kRespFailed:  // local_failed() or atomic_failed() has handled it
       return;
     case kSegment:
       return segment(c.qpn);
@@ -144,8 +146,8 @@ void Steps::segment(uint16_t qpn) {
   if (!u) return;
   Followed& q = qps_[qpn];
   if (q.ddp_stopped)
-    u->hdr.cause = spec::Cause::kLocalCatastrophic;  // checked before the stop or not: refused
-  // The segment may have taken a WQE of an SRQ before the stop; ddp then reports that WQE.
+    u->hdr.cause = spec::Cause::kLocalCatastrophic;  // ddp refuses it, checked before or not
+  // The segment may have taken a WQE of an SRQ before the stop; ddp then still reports that WQE.
   const bool took =
       q.ddp_stopped && !q.takes.empty() && q.takes.front().shared != 0 && begins_send(*u);
   if (took || ddp_.rx.needs_receive(*u)) {
@@ -168,8 +170,9 @@ void Steps::segment(uint16_t qpn) {
   ddp_.rx.place_done({});
 }
 
-/// A segment of a stopped QP may have been looked up before the stop. Discards those results if
-/// they can be distinguished from the results of others.
+/// A segment of a stopped QP may have been looked up before the stop. Discards the results if the
+/// STag shows that they are of this segment. Else counts the segment in refused_: answered() then
+/// discards results that fit no lookup of the model.
 void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
   auto& edge = answered_[0];  // of client rx (tpt_check)
   if (edge.empty()) return;
@@ -194,7 +197,7 @@ void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
 
 /// The RTL refuses the oldest Read Request of the QP because its source is bad (rdmap_op 3).
 void Steps::respond(uint16_t qpn) {
-  if (!rdmap_.responders().test(qpn)) {  // it has failed or stopped in between
+  if (!rdmap_.responders().test(qpn)) {  // the QP has failed or stopped since the lookup
     if (!answered_[3].empty()) answered_[3].pop_front();
     if (cancelled_ != 0) --cancelled_;
     return;

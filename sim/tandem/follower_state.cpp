@@ -95,7 +95,7 @@ bool Steps::give_up(uint16_t qpn) {
     commanded_ = qpn;
     (void)qp_.give_up(qpn);
   } else {
-    answers_.front().rsp = kGivenUp;  // the model has just done it
+    answers_.front().rsp = kGivenUp;  // the model has done the command, the RTL not yet
   }
   return true;
 }
@@ -118,7 +118,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   if (c.is_cmd == 0) {
     const uint8_t known_bits = static_cast<uint8_t>(
         q.bits | kEmpty |
-        (q.is_overtaken ? kError : 0));  // an empty queue is judged after the queue check
+        (q.is_overtaken ? kError : 0));  // kEmpty: judged after the queue check (decide_again)
     if ((c.bits & ~known_bits) != 0)
       return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits,
                            q.bits);
@@ -146,7 +146,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   const auto state = qp_.state(c.qpn);
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
   if (cmd.opcode == spec::AdminOpcode::kQueryQp || (is_end && rests)) {
-    q.at_look = cmd;  // its result is taken at the queue check
+    q.at_look = cmd;  // step(QpRetireCommit) executes the command at the queue check
     return look(c.qpn);
   }
   command_now(cmd);
@@ -178,9 +178,9 @@ void Steps::look(uint16_t qpn) {
   looked_at_ = qpn;
 }
 
-/// The error that the RTL decided on. The RTL keeps one error per QP. An error after "nothing left"
-/// replaces it if qp_state has not taken it yet. The error then sets the bit once more if the bit
-/// was cleared in between.
+/// The error that the RTL decided on. The RTL keeps one error per QP. If qp_state has not taken
+/// "nothing left" (cause none) yet, a later error replaces it. If qp_state has cleared the bit in
+/// between, the later error sets the bit once more.
 spec::QpError Steps::take_error(const spec::QpStateCommit& c, Followed& q) {
   const auto is_nothing = [](const spec::QpError& e) { return e.cause == spec::Cause::kNone; };
   const bool first = c.nothing_left != 0 || !is_nothing(q.errors.front());
@@ -217,16 +217,16 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpErro
   qp_.happened_together(qpn, events, e);
 }
 
-/// The model needs to know what is outstanding before it continues; the RTL's next queue check sets
-/// the time.
+/// The model needs to know what is outstanding before it continues. It waits for the RTL's next
+/// queue check (qp_retire 4).
 void Steps::look_due(uint16_t qpn) {
   Followed& q = qps_[qpn];
   q.fin = q.fin || fin_with_it_;
   look(qpn);
 }
 
-/// True if everything before the connection's end was delivered: mpa and ddp have been
-/// synchronised.
+/// True if everything received before the connection's end has a verdict and is placed, as the sync
+/// orders of qp to mpa and ddp guarantee. Else reports a difference, with `does`: what the RTL did.
 bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view does) {
   const auto is_its = [qpn](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; };
   if (std::ranges::any_of(ulpdus_, is_its) || std::ranges::any_of(inside_, is_its)) {

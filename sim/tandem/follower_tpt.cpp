@@ -21,7 +21,7 @@ bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
 }  // namespace
 
 void Steps::step(const spec::TptCheckCommit& c) {
-  if (c.client > kResp && c.client != kQn1) return;  // of tpt_update, for a command
+  if (c.client > kResp && c.client != kQn1) return;  // client 4: tpt_update's own lookup
   const spec::WqeCheck request{.stag = c.stag,
                                .tagged_offset = c.tagged_offset,
                                .length = c.length,
@@ -88,7 +88,7 @@ void Steps::step(const spec::TptChangeCommit& c) {
   if (has_windows && c.waits != 0)
     return tally_.differ("tpt_change: RTL closes region {}; model has windows bound to it", c.slot);
   if (has_windows) {
-    // in_use: nothing changes
+    // The answer is in_use: nothing changes.
   } else if (destroys && c.waits == 0) {
     if (!may_go(slot, cmd.object))
       tally_.differ(
@@ -235,7 +235,7 @@ void Steps::end_registration(const spec::TptChangeCommit& c, model::Tpt::Registr
   res_dones_.push_back({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = r.request.slot});
 }
 
-/// Handles rdmap_op 3 of a request that tpt refused or could not do; true if it was one.
+/// Handles rdmap_op 3 of a request that tpt refused or could not do. False: it is of none.
 bool Steps::local_failed(uint16_t qpn) {
   const auto at = std::ranges::find(local_failures_, qpn, &spec::SqLocalDone::qpn);
   if (at == local_failures_.end()) return false;
@@ -299,12 +299,12 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
       return result;
     }
     if (client == kRx &&
-        refused_ != 0) {  // of a segment that was refused before its lookups were used
+        refused_ != 0) {  // the lookup is of a segment that was refused before it was used
       open_[client] = true;
       drop_open(client);
       --refused_;
     } else if (client == kResp &&
-               cancelled_ != 0) {  // its QP stopped or failed before it was answered
+               cancelled_ != 0) {  // the QP of this Read stopped or failed before the answer
       --cancelled_;
       edge.pop_front();
       tally_.followed("responder's lookups that came to nothing");
@@ -323,7 +323,8 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
 
 spec::TptResult Steps::translated(const spec::WqeCheck& c, model::ExtentList& out) {
   if (scheduling_ == nullptr) return answered(kRx, c, &out);
-  scheduling_->asks.push_back(c);  // the RTL looks it up when it makes the segment
+  // The model schedules a segment: the RTL's lookup comes later, as tpt_check of client tx.
+  scheduling_->asks.push_back(c);
   return spec::TptResult::kOk;
 }
 
@@ -332,8 +333,8 @@ void Steps::give_back(model::ExtentList& extents) {
   extents = {};
 }
 
-/// Drops the rest of the lookups of one segment or work request. The RTL made them; after a failed
-/// one they are not needed.
+/// Drops the unused lookups of one segment or work request. The RTL makes all of them; the model
+/// makes none after one that failed.
 void Steps::drop_open(size_t client) {
   auto& edge = answered_[client];
   while (open_[client]) {

@@ -109,8 +109,9 @@ void Steps::gather() {
   }
 }
 
-/// Gathers extent by extent, in the order of the reads: two extents of a segment may overlap. The
-/// RTL may have read the first extents before it looks up the last STag.
+/// Gathers the payload of one segment, extent by extent, in the order of the reads: two extents of
+/// a segment may overlap. The RTL may read the first extents before it looks up the last STag.
+/// Returns true if the payload is whole, or if it failed.
 bool Steps::gather(TxSegment& s) {
   if (s.segment.result == spec::TptResult::kOk) {
     model::PayloadData& p = s.payload;
@@ -251,7 +252,7 @@ void Steps::llp_tx(const Record& r) {
   const auto hdr = expect_.sent(r);
   if (!hdr) return;
   if (!qps_[hdr->qpn].stopped_llp)
-    credit_covers(r.connection);  // grants after a stop are not the model's
+    credit_covers(r.connection);  // the model reserves no credit for grants after a stop
   if (hdr->done != 0)
     llp_.sent({.qpn = hdr->qpn, .length = hdr->length, .done = 1, .slot = hdr->slot, .is_term = 0});
   if (hdr->is_term != 0) terms_left_.push_back(hdr->qpn);  // its effects come with llp_rule 0
@@ -274,7 +275,7 @@ void Steps::step(const spec::DdpCtlCommit& c) {
                          to_string(ctl->op));
   Followed& q = qps_[c.qpn];
   const bool is_stop = c.op == spec::QpOp::kStop;
-  // WQEs of an SRQ are still reported, by their segments.
+  // WQEs that a stopped QP has taken from an SRQ stay: segment() reports them.
   if (!is_stop || q.takes.empty() || q.takes.front().shared == 0) q.takes.clear();
   q.term.reset();
   q.ddp_stopped = is_stop;
@@ -287,7 +288,8 @@ void Steps::step(const spec::DdpCtlCommit& c) {
 /// the order (ddp_rx) may still be in ddp: it is refused.
 void Steps::step(const spec::DdpAckCommit& c) {
   if (c.op == spec::QpOp::kSync || !known(c.qpn, "ddp_ack")) return;
-  if (!qps_[c.qpn].tx_failed) apply_fault(c.qpn);  // its payload was bad, which is not reported yet
+  // A payload of the QP may have come back bad, and no commit has reported it yet.
+  if (!qps_[c.qpn].tx_failed) apply_fault(c.qpn);
   const auto is_its = [&](const spec::QpAckDdp& a) { return a.qpn == c.qpn; };
   const auto done = std::ranges::find_if(acks_ddp_, is_its);
   if (done == acks_ddp_.end())

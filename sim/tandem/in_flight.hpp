@@ -27,8 +27,8 @@ class InFlight {
     --counts_[number];
     --total_;
   }
-  /// A region is closed; returns the number of the extents before it. Of 256 closings with extents
-  /// of the first still in flight, the last share a number.
+  /// A region is closed; returns the number of the extents issued before. If extents with the next
+  /// of the 256 numbers are still in flight, this closing shares its number with the next closing.
   uint8_t close() {
     const uint8_t before = now_;
     const auto next = static_cast<uint8_t>(now_ + 1);

@@ -24,7 +24,7 @@
 //    - No completion of a QP comes after the response to its destroy_qp. No write into a ring comes
 //      after the response to its destroy_cq or destroy_eq.
 // b  SQ and RQ are not read past the doorbell. A read of client sq or rq:
-//    - lies in the ring of a QP (a create_qp among the commands that admin read, with response ok);
+//    - lies in the ring of a QP or SRQ (a create_qp or create_srq that admin read, answered ok);
 //    - is whole units;
 //    - does not pass the index of the last doorbell that took effect (qp_doorbell), which the host
 //      must have rung (mmio).

@@ -156,8 +156,8 @@ void PayloadOrder::change(const spec::TptChangeCommit& c) {
     qps_[c.qpn].local.insert(c.wqe);
 }
 
-/// The commit does not report whether it is of an atomic. It is of the oldest Read if the data of
-/// that Read are placed, else of an atomic whose old value was decided.
+/// Commit qp_retire 1 does not report whether a Read or an atomic is done. It counts as the oldest
+/// Read if the data of that Read are placed, else as an atomic whose old value was decided.
 void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
   if (qp.reads.empty())
     return findings_.differ("a Read of QP {} is done, and no end of a response was judged", qpn);
@@ -218,8 +218,8 @@ void PayloadOrder::stop_pairing() {
   findings_.judged("unsure");
 }
 
-/// A failed lookup has no read, so those after it no longer pair up. The failure of its QP is
-/// reported later. If no QP fails, the read is for no segment to be sent.
+/// A failed lookup has no read, so later lookups and reads no longer pair up. The failure of the QP
+/// is reported later. If no QP fails, read `r` is for no segment to be sent.
 void PayloadOrder::unexplained(const DmaRead& r) {
   const bool fails = failed_at_ && findings_.cycle() - *failed_at_ <= kResumeCycles;
   if (!fails)

@@ -29,7 +29,7 @@ class PayloadOrder {
   static constexpr uint64_t kResumeCycles = 65536;
   explicit PayloadOrder(Findings& findings) : findings_(findings) {}
 
-  void control(const spec::LlpCtlReq& r);
+  void control(const spec::LlpCtlReq& r);  // RDMA mode begins, with or without markers
   void record(const Record& r);
   void placed(const DmaWrite& w);
   void completion(const spec::Cqe& c);
@@ -107,8 +107,8 @@ class PayloadOrder {
     uint64_t due = 0;  // number of its Due
   };
 
-  void pair(Connection& c);
-  void judge(uint16_t qpn, Qp& qp);
+  void pair(Connection& c);          // records with their llp_rx commits
+  void judge(uint16_t qpn, Qp& qp);  // the oldest waiting segment has a verdict
   void read_done(uint16_t qpn, Qp& qp);
   void fail(Qp& qp);
   void unexplained(const DmaRead& r);

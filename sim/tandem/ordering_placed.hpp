@@ -3,10 +3,11 @@
 //   judged --> [ queue, in the order of the verdicts ] --placed bytes--> the front continues,
 //                                                                        or is passed over
 //
-// A segment that failed a check which only a table knows is passed over, and so is everything of
-// its QP behind it in the queue. Its bytes may equal those of another segment, or begin like them.
-// Then there are several guesses, and where they disagree the result is unsure. A guess ends with
-// the first bytes that it cannot explain. If no guess is left, the bytes belong to no segment.
+// A segment may fail a check that depends on a table of the device (a key, a right). Then it is
+// passed over, with every segment of its QP behind it in the queue. Its bytes may equal those of
+// another segment, or begin like them. Then there are several guesses, and where they disagree the
+// result is unsure. A guess ends with the first bytes that it cannot explain. If no guess is left,
+// the bytes belong to no segment.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ class Placements {
   /// Nothing if all segments of the QP up to `need` are placed. Else the reason, or empty if
   /// unsure.
   std::optional<std::string> missing(uint16_t qpn, Serial need) const;
-  /// Up to the newest segment, a missing one may be due to a failure that is not yet reported.
+  /// A failure that is not reported yet may explain each missing segment up to the newest:
+  /// missing() then returns "unsure" (an empty text) for these.
   void doubt() { doubtful_ = newest_; }
   void reset() { *this = {}; }
 
@@ -64,7 +66,7 @@ class Placements {
 
   std::deque<Judged> queue_;  // from the first that some guess still needs; serials have no gap
   std::vector<Guess> guesses_{Guess{}};
-  // Of the last judged segment; of the last one of which a missing one is unsure: see doubt().
+  // Serials: of the last judged segment; of the last segment that doubt() covers.
   Serial newest_ = 0, doubtful_ = 0;
 };
 

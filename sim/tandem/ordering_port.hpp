@@ -30,14 +30,16 @@ class PortOrder {
   void cycle_done();
   void read(const DmaRead& r);
   void piece(const DmaPiece& p);
-  void mmio_read();  // it reached the device
-  void response();
+  void mmio_read();  // an MMIO read has reached the device
+  void response();   // the device answers the oldest MMIO read
   void pcie(const spec::PcieCfg& cfg);
   void reset();
 
  private:
+  /// Rule e for one request. what: "read" or "write". limit: bytes of MRRS or MPS.
   void check(const char* what, uint64_t address, uint64_t length, uint32_t limit, bool relaxed,
              bool is_payload);
+  /// MPS or MRRS in bytes, from PCIe's code now and before the latest change.
   uint32_t limit(uint8_t now, uint8_t before) const;
 
   Findings& findings_;
@@ -45,10 +47,11 @@ class PortOrder {
   uint64_t changed_at_ = 0;
   std::array<bool, 256> open_{};            // by tag: a read is outstanding
   std::map<uint8_t, uint64_t> old_values_;  // by tag: the word that an atomic reads
-  uint64_t begun_ = 0, done_ = 0;           // TLPs on dma_wr
-  // A TLP has begun; a beat was offered, an MMIO read has arrived in this cycle.
+  uint64_t begun_ = 0, done_ = 0;           // TLPs on dma_wr: begun, accepted whole
+  // is_under_way_: a TLP on dma_wr has begun and is not accepted whole. In this cycle: dma_wr has
+  // offered a beat that was not accepted; an MMIO read has arrived.
   bool is_under_way_ = false, on_offer_ = false, mmio_read_ = false;
-  std::deque<uint64_t> reads_;  // unanswered MMIO reads: the number of TLPs to be done before
+  std::deque<uint64_t> reads_;  // unanswered MMIO reads: value of done_ that each must wait for
 };
 
 }  // namespace rnic::sim

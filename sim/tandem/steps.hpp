@@ -77,7 +77,7 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::PushLateCommit& c);
   void step(const spec::PushPurgeCommit& c);
   void step(const spec::DmaRdTimeoutCommit&) {}  // its caller also reports the end of the read
-  void step(const spec::DmaWrCommit&) {}
+  void step(const spec::DmaWrCommit&) {}         // dma_write() follows at the end of the TLP
   void step(const spec::CqOpCommit& c);
   void step(const spec::CqEventCommit& c);
   void step(const spec::LlpRuleCommit& c);
@@ -104,10 +104,12 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpDoorbellCommit& c);
   void step(const spec::QpStateCommit& c);
   void step(const spec::QpAnswerCommit& c);
+  /// The RTL answers in_progress to a command to this QP; false, and a difference, if it may not.
   bool give_up(uint16_t qpn);
-  /// After each commit: what no commit reports, such as acknowledgements.
+  /// After each commit: steps that no commit reports, such as acknowledgements.
   void settle();
 
+  /// Items on edges, one line each. at_end: without those that may remain at the end of a run.
   std::string left(bool at_end) const;
 
  private:
@@ -123,22 +125,22 @@ class Steps final : private model::HostIf::Out,
     uint32_t own_errors = 0, marks = 0;
     uint8_t bits = 0;                  // pending events, as `bits` of commit qp_state
     std::deque<spec::QpError> errors;  // of bit 0; the RTL may keep only the last one
-    bool is_overtaken = false;         // it kept the last one: the bit may be set once more
+    bool is_overtaken = false;         // the RTL kept the last error: bit 0 may be set once more
     bool fin = false;                  // qp_state has taken the peer's FIN
-    bool has_failed = false;           // rdmap has reported an error,
-    std::optional<uint64_t> barred;    // and qp_state took it in this cycle
+    bool has_failed = false;           // rdmap has reported an error
+    std::optional<uint64_t> barred;    // cycle in which qp_state took that error
     std::optional<uint64_t> dead;      // cycle in which the QP failed, or its rdmap stopped
     uint64_t flushed = 0;              // cycle in which the last flush began
     bool look_empty = false, look_reads = false;  // result of qp_state's queue check
     std::optional<spec::QpCmd> at_look;           // query, destroy: executed at the queue check
     uint16_t connection = 0;
-    // llp_if has taken its stop; records and grants in flight are still followed.
+    // llp_if has taken the QP's stop; records and grants in flight are still followed.
     bool stopped_llp = false;
-    bool ddp_stopped = false;  // ddp has taken its stop; segments inside are refused
+    bool ddp_stopped = false;  // ddp has taken the QP's stop; it refuses segments inside it
     bool tx_failed = false;    // a payload of the QP was bad: ddp drops the rest
-    uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
-    uint64_t limit_set = 0;    // cycle of its newest modify_srq
-    struct Retired {           // of its send and its receive queue
+    uint64_t rq_rung = 0;      // cycle of the newest RQ doorbell
+    uint64_t limit_set = 0;    // cycle of the newest modify_srq
+    struct Retired {           // of the send queue, of the receive queue
       uint16_t told = 0;       // retired index up to the last CQE in host memory
       struct Untold {
         uint16_t index = 0, retired = 0;
@@ -171,7 +173,7 @@ class Steps final : private model::HostIf::Out,
     model::Rdmap::Turn turn;
     bool is_decided = false, is_stored = false;  // by the RTL; its store was written
     spec::AtomicRsp rsp;
-    std::optional<spec::AtomicRsp> failed;  // its fault will follow
+    std::optional<spec::AtomicRsp> failed;  // the RTL will report its fault by rdmap_op 3
   };
   struct Storing {  // a word that dma_wr has not written yet
     uint16_t qpn = 0;
@@ -184,14 +186,16 @@ class Steps final : private model::HostIf::Out,
     uint32_t stag = 0;
     uint16_t qpn = 0;
     uint8_t slot = 0;
-    std::optional<uint8_t> number = {};  // of close(), once the RTL has closed the entry
+    std::optional<uint8_t> number = {};  // of InFlight::close(), once the RTL has closed the entry
   };
-  struct Fires {                    // of an event: how often it came due since its last entry
-    uint32_t firm = 0, merged = 0;  // it must get its own entry; an earlier entry may cover it
+  // How often the event of one object (CQ, QP, connection) came due. firm: after the last entry, so
+  // one more entry must follow. merged: before the last entry, which may cover them.
+  struct Fires {
+    uint32_t firm = 0, merged = 0;
   };
   struct RawOut {  // streaming bytes of admin
     model::RawBytes bytes;
-    bool checked = false;
+    bool checked = false;  // the RTL has found that they may be sent (llp_rule 3)
   };
 
   /// tpt as rdmap, ddp and qp see it: the results of the RTL's lookups, in its order.
@@ -289,11 +293,13 @@ class Steps final : private model::HostIf::Out,
   void term_timer(uint16_t, uint32_t life) override { term_life_ = life; }
   void raw_tx_possible() override {}
 
-  // --- parts of steps
-  void serve_admin();
-  void answer_written();
-  void vectors_changed();
-  void writes_changed();
+  // --- parts of steps. `commit` and `does` are words for the report of a difference.
+  // follower_host.cpp
+  void serve_admin();      // hands admin the data of its read, if the read log has it
+  void answer_written();   // admin's response is in memory: executes after_answer_
+  void vectors_changed();  // the MSI-X table or its masks may have changed
+  void writes_changed();   // bus master or the device may have been enabled or disabled
+  /// False, and a difference, if there is no such QP.
   bool known(uint16_t qpn, std::string_view commit);
   /// Takes the head of an edge in the RTL's order. Nothing, and a difference, if the edge is empty
   /// or its head is of another QP.
@@ -305,38 +311,47 @@ class Steps final : private model::HostIf::Out,
   std::optional<T> take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
                            std::string_view what);
 
-  bool fetch_unit(uint16_t qpn);
-  void retire_done(uint16_t qpn);
+  // follower_qp.cpp
+  bool fetch_unit(uint16_t qpn);   // the next unit of the SQ; false: none, or its read failed
+  void retire_done(uint16_t qpn);  // retires WQEs that are done at the head of the window
+  /// RTL and model disagree whether a take reached the limit of SRQ `row`: allowed near a doorbell
+  /// (is_rung) or a modify_srq, else a difference.
   void limit_differs(const spec::QpRqTakeCommit& c, uint16_t row, bool is_rung);
-  void flush_again(uint16_t qpn);
-  void completion_told(const spec::Cqe& entry);
-  void command_now(const spec::QpCmd& cmd);
+  void flush_again(uint16_t qpn);  // flushes WQEs that were posted between two passes of a flush
+  void completion_told(const spec::Cqe& entry);  // the CQE is in memory, or will not be written
+  // follower_state.cpp
+  void command_now(const spec::QpCmd& cmd);  // qp executes a command of admin
   spec::QpError take_error(const spec::QpStateCommit& c, Followed& q);
   void happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpError& e);
-  void look(uint16_t qpn);
+  void look(uint16_t qpn);  // expects the RTL's queue check of this QP (qp_retire 4)
   bool is_delivered(uint16_t qpn, std::string_view commit, std::string_view does);
-  void decide_again(uint16_t qpn, Followed& q);
+  void decide_again(uint16_t qpn, Followed& q);  // after the queue check
 
+  // follower_rx.cpp
   void operation(const spec::RdmapOpCommit& c);
-  void segment(uint16_t qpn);
+  void segment(uint16_t qpn);  // the oldest segment in ddp gets its verdict
   void drop_answers(const Followed& q, const model::RxUlpdu& u);
-  void respond(uint16_t qpn);
+  void respond(uint16_t qpn);  // the RTL refuses the oldest Read of the peer
+  // follower_tx.cpp
   void apply_fault(uint16_t qpn);
   void finish_response(uint16_t qpn);
-  void gather();
+  void gather();  // takes payload of scheduled segments from the read log, oldest segment first
   bool gather(TxSegment& s);
   bool assemble_next();
-  void send(model::TxUlpdu u);
+  void send(model::TxUlpdu u);  // through mpa and llp_if, to the expected records
   void credit_covers(uint16_t connection);
+  // follower_conn.cpp
   void llp_event_taken(const spec::LlpRuleCommit& c);
-  void llp_order_taken(const spec::LlpRuleCommit& c);
+  void llp_order_taken(const spec::LlpRuleCommit& c);  // an order of qp: start, stop, ...
   void terminate_late(uint16_t qpn);
-  void raw_taken(const spec::LlpRuleCommit& c);
+  void raw_taken(const spec::LlpRuleCommit& c);  // streaming bytes: checked or discarded
 
+  // follower_tpt.cpp
   spec::TptResult answered(size_t client, const spec::WqeCheck& c, model::ExtentList* extents);
   spec::TptResult translated(const spec::WqeCheck& c, model::ExtentList& out);
   spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out);
-  bool may_go(uint32_t slot, uint32_t stag) const;
+  bool may_go(uint32_t slot, uint32_t stag) const;  // the region may be destroyed
+  /// in_flight_ without the extents of segments that ddp has refused.
   InFlight surely_in_flight() const;
   void invalidate_now(std::deque<Invalidation>& edge, const spec::TptChangeCommit& c);
   void invalidation_told(std::deque<Invalidation>& edge, std::deque<Invalidation>::iterator told);
@@ -346,8 +361,9 @@ class Steps final : private model::HostIf::Out,
   void bind(const spec::TptChangeCommit& c, const model::Tpt::Binding& b, uint32_t slot);
   void reopens(uint32_t slot, std::string_view does);
   bool local_failed(uint16_t qpn);
-  void give_back(model::ExtentList& extents);
+  void give_back(model::ExtentList& extents);  // retires extents that nothing will use
   void drop_open(size_t client);
+  // follower_atomic.cpp
   void hand_out();
   std::optional<Answer> looked_up(const spec::AtomicReq& r);
   void result_decided(const spec::AtomicWordCommit& c);
@@ -356,7 +372,7 @@ class Steps final : private model::HostIf::Out,
   void stored();
   spec::AtomicRsp failure_of(const spec::AtomicReq& r);
   bool atomic_failed(uint16_t qpn);
-  Fires& fires(const model::Cq::Event& e);
+  Fires& fires(const model::Cq::Event& e);  // follower_queue.cpp
 
   // --- behaviours
   Tally& tally_;
@@ -366,8 +382,9 @@ class Steps final : private model::HostIf::Out,
   ReadLog log_;
   model::HostIf host_;
   model::Tpt tpt_;
-  InFlight in_flight_;  // through tpt_: Extent::epoch is its number
-  // Closed regions by slot, with the number of close(); none once nothing before it is in flight.
+  InFlight in_flight_;  // extents of tpt_; translate() puts the number of issue() in Extent::epoch
+  // Closed regions by slot, with the number of in_flight_.close(). The number is empty once the RTL
+  // has reported that no earlier extent is in flight.
   std::map<uint32_t, std::optional<uint8_t>> closed_;
   std::deque<Invalidation> invalidations_, own_invalidations_;
   std::deque<spec::SqLocal> registrations_;       // rdmap -> tpt: fast registrations and binds
@@ -403,14 +420,14 @@ class Steps final : private model::HostIf::Out,
   uint16_t commanded_ = 0;        // the QP of the last command
   spec::QpCmd begun_;             // the last command that the RTL began
   std::deque<std::function<void()>> after_answer_;  // effects after admin's response is written
-  bool quiet_cq_ = false;                           // cq's response was already sent
+  bool quiet_cq_ = false;                           // drops cq's response: it was sent before
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
   enum class Look : uint8_t { kNone, kDue, kDone };
   // Queue check of qp_state (qp_retire's `look`): none, requested (kDue), executed (kDone).
   // qp_state then decides again (commit qp_state, `again`), unless it is for a command (at_look).
   Look look_ = Look::kNone;
   uint16_t looked_at_ = 0;
-  bool fin_with_it_ = false;             // the current events include the peer's FIN
+  bool fin_with_it_ = false;             // the events that qp_state takes now include the FIN
   std::deque<model::Wqe> wqes_;          // qp -> rdmap
   std::deque<spec::QpFault> qp_faults_;  // qp -> rdmap
   std::deque<spec::QpPurge> purges_;     // qp -> host_if
@@ -442,12 +459,12 @@ class Steps final : private model::HostIf::Out,
   std::deque<model::TxUlpdu> ulpdus_out_;  // ddp -> mpa: assembled, not yet sent by the RTL
   std::deque<uint16_t> terms_left_;        // llp_if_tx -> llp_if_ctl: QPs whose Terminate was sent
   std::deque<RawOut> raw_out_;             // admin -> llp_if
-  std::vector<uint32_t> bytes_left_;  // by connection: sent by the RTL since it began, modulo 2^32
+  std::vector<uint32_t> bytes_left_;  // by connection: bytes that the RTL has sent, modulo 2^32
   std::optional<uint16_t> give_;      // connection whose bytes admin waits for
   std::optional<uint16_t> giving_;    // of the conn_give that is being decided
   std::map<uint16_t, uint64_t> credited_;  // connection: cycle in which its credit changed
-  uint32_t term_life_ = 0;  // of the last term_timer(), which terminate_late() gives back
-  std::array<std::vector<Fires>, 4> fires_;  // cq_event: completion, overrun, QP, connection
+  uint32_t term_life_ = 0;  // the life that term_timer() got last, for llp_.term_timeout()
+  std::array<std::vector<Fires>, 4> fires_;  // cq_event: completion, CQ error, QP, connection
   spec::PcieCfg pcie_;
   uint32_t vectors_ = 0;
 };

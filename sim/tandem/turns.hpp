@@ -45,7 +45,8 @@ class Turns {
   }
 
  private:
-  std::vector<bool> waited_, served_;  // at the last check; since then
+  std::vector<bool> waited_, served_;  // waited at the last check; had a turn since that check
+  // Turns since the last check; the next check needs `least_` turns, and cycle `next_`.
   uint64_t turns_ = 0, least_ = kTurns, next_ = 0;
 };
 

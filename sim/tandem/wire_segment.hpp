@@ -47,7 +47,7 @@ struct WireSegment {
     if (framed != b.size() || ulpdu < 2) return s;
     s.is_tagged = (b[2] & 0x80) != 0;
     s.is_last = (b[2] & 0x40) != 0;
-    s.opcode = b[3] & 0x0f;                         // ignores the reserved bit beside the opcode
+    s.opcode = b[3] & 0x0f;                         // without the fifth bit of Atomic Write
     const uint32_t header = s.is_tagged ? 14 : 18;  // of DDP, with RDMAP's octet
     if (ulpdu < header) return s;
     if (!s.is_tagged) s.qn = be32(b.subspan(2 + 6));
@@ -73,7 +73,8 @@ struct WireSegment {
 
   /// Bytes of payload of a request on QN 1: Read 28, Atomic 52 (RFC 7306 section 5.2), Flush 20 and
   /// Atomic Write 24 (persistence draft). Atomic Write and its response have opcodes 0x10 and 0x11,
-  /// whose fifth bit is ignored: on these queues no other opcode is 0 or, with this size, 1.
+  /// of which `opcode` holds the low four bits: 0 and 1. No other message has opcode 0 on QN 1, or
+  /// opcode 1 on QN 3.
   bool is_atomic() const {
     return !is_tagged && qn == 1 &&
            ((opcode == kAtomicRequest && payload.size() == 52) ||
