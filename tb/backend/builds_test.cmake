@@ -1,5 +1,5 @@
-# What sim/backend/builds.cmake does with RNIC_BUILDS, without a compiler: the line that it prints
-# for each mistake, the package and the rows of C++ that it writes.
+# Tests sim/backend/builds.cmake, the code of RNIC_BUILDS, without a compiler: the line that it
+# prints for each mistake, and the SystemVerilog package and the rows of C++ that it writes.
 #
 #   cmake -P tb/backend/builds_test.cmake      from the top of the repository
 cmake_policy(VERSION 3.25)
@@ -12,6 +12,7 @@ macro(fail text)
   math(EXPR failures "${failures} + 1")
 endmacro()
 
+# Runs builds.cmake; sets `status`, and `said`: everything that it prints.
 function(run builds)
   file(REMOVE_RECURSE ${out})
   execute_process(
@@ -22,6 +23,7 @@ function(run builds)
   set(said "${said}" PARENT_SCOPE)
 endfunction()
 
+# builds.cmake must fail with exactly this line, and write nothing.
 function(refused builds line)
   run("${builds}")
   string(REGEX MATCHALL "RNIC_BUILDS: [^\n]*" lines "${said}")
@@ -31,6 +33,7 @@ function(refused builds line)
   set(failures ${failures} PARENT_SCOPE)
 endfunction()
 
+# builds.cmake must succeed and print exactly this text.
 function(accepted builds text)
   run("${builds}")
   if(NOT status EQUAL 0 OR NOT text STREQUAL said)

@@ -34,6 +34,7 @@ class Leaf {
     top_.rst_ni = 1;
     cycles(4);
   }
+  /// Offers one segment of this QP for one cycle.
   void segment(uint16_t qpn) {
     top_.seg_qpn_i = qpn;
     top_.seg_valid_i = 1;
@@ -48,6 +49,7 @@ class Leaf {
       top_.eval();
     }
   }
+  /// The present values of all variables.
   RtlSnapshot snapshot() {
     const tb::Folder folder;
     const std::string file = folder / "now.fst";
@@ -70,6 +72,7 @@ class Leaf {
 struct WaitChain : testing::Test {
   Leaf leaf;
   RtlSnapshot idle = leaf.snapshot();
+  /// The lines of the report now. before: an earlier snapshot, as of cycle 77.
   std::vector<std::string> lines(const RtlSnapshot* before = nullptr) {
     const RtlSnapshot now = leaf.snapshot();
     return wait_chain({.now = now, .idle = &idle, .before = before, .before_cycle = 77});

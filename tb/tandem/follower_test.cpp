@@ -154,6 +154,7 @@ TEST(Follower, FollowsAnErrorInPlaceOfNothingLeft) {
   EXPECT_THAT(refusing_while_closing().run(), IsEmpty());
 }
 
+/// The error may set the bit once more (Followed::is_overtaken), but not twice more.
 TEST(Follower, FollowsAnErrorThatIsToldTwice) {
   Script s = refusing_while_closing();
   const auto at = static_cast<std::ptrdiff_t>(s.at("qp hears of the error"));

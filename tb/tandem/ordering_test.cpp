@@ -81,7 +81,7 @@ class OrderingTest : public testing::Test {
  protected:
   OrderingTest() { o.pcie({.bus_master = 1, .mps = 1, .mrrs = 2}); }  // 256 and 512 bytes
 
-  // One event per cycle.
+  // One event per cycle. Names of functions are what the device or the peer does.
   template <class Commit>
   void commit(const Commit& c) {
     step([&] { o.commit(c); });
@@ -197,6 +197,7 @@ class OrderingTest : public testing::Test {
   }
   void interrupts() { writes(Client::kMsix, 0xfee00000, {0x45, 0, 0, 0}); }
 
+  /// The checker has found no violation so far; the first violation has this text.
   void good() const { EXPECT_EQ(o.failure(), ""); }
   void bad(const std::string& why) const { EXPECT_THAT(o.failure(), HasSubstr(why)); }
 
@@ -359,7 +360,7 @@ TEST_F(OrderingTest, AfterAnErrorOrAStopNothingIsExpected) {
 
 TEST_F(OrderingTest, AQpThatStartsAgainIsNotHeldToItsFormerSelf) {
   starts(3);
-  received(3, send(bytes(40, 1)));  // finds no buffer: judged, never placed
+  received(3, send(bytes(40, 1)));  // the Send finds no receive: it is judged and never placed
   verdict(3);
   commit(spec::RdmapOpCommit{.op = 1, .qpn = 3});
   starts(3);

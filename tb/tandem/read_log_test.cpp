@@ -31,7 +31,7 @@ class ReadLogTest : public testing::Test {
     if (c == Client::kPayload) log.due(tag, address, length);  // needed by segment `tag`
     part(c, tag, address, length);
   }
-  /// A read that is part of a fetch already logged.
+  /// A read alone: its fetch, or the extent that it is for (due), is logged already, or is missing.
   void part(Client c, uint8_t tag, uint64_t address, uint32_t length) {
     log.read({.tag = tag, .address = address, .length = length, .client = c});
     at_[tag] = address;

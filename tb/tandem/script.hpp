@@ -44,7 +44,7 @@ struct Step {
                spec::LlpCtlEvt, spec::LlpCredit, spec::LlpCtlReq, spec::PcieCfg>
       what;
   uint64_t cycles = 1;  // since the previous step
-  uint64_t waited = 0;  // of these cycles, with the next write stalled
+  uint64_t waited = 0;  // of these cycles: those in which the host stalls the next write
   template <class T>
   T& commit() {
     return std::get<T>(std::get<spec::AnyCommit>(what));
@@ -78,7 +78,8 @@ class Script {
   }
   void swap(const std::string& a, const std::string& b) { std::swap(steps[at(a)], steps[at(b)]); }
 
-  /// Steps a follower through all steps; returns the result of its end().
+  /// Feeds all steps to a new follower. Returns its first difference, with the step's label, or the
+  /// result of its end(); empty: it accepts the script. `look` sees the follower before end().
   std::string run() const;
   std::string run(std::function<void(const Follower&)> look) const;
 
@@ -113,8 +114,10 @@ class Script {
   }
   void write32(uint32_t offset, uint32_t value);
   void write64(uint32_t offset, uint64_t value);
+  /// The doorbell's write, and the commit by which qp (is_qp) or cq takes it.
   void doorbell(std::string label, spec::DoorbellKind kind, uint32_t object, uint32_t index,
                 bool is_qp);
+  /// A DMA read and its completion with these bytes. Labels: "the read " and "the bytes " + label.
   void read_of(Client client, uint64_t address, std::vector<uint8_t> bytes,
                const std::string& label);
   /// An admin command from its doorbell to its answer. `unit` adds the steps of the unit that
@@ -137,18 +140,23 @@ class Script {
   /// A received segment up to rdmap's verdict. `before` adds what ddp asks for first.
   void received(const std::string& name, const std::vector<uint8_t>& ulpdu,
                 const std::function<void()>& before);
+  /// The commit of a completion of kQp, and the write of its CQE.
   void completion(const std::string& name, const spec::Cqe& entry);
+  /// The commit of an event, the write of its EQE, and the interrupt.
   void event(const std::string& name, spec::EqeType kind, uint32_t object);
   /// Creates a window of type 1 and returns its STag.
   uint32_t create_window();
   /// Posts a bind, up to its arrival at rdmap. Returns its slot in the window of the QP.
   uint8_t post_bind(const std::string& name, uint32_t stag, const spec::BindOperands& o);
+  /// The bind in this slot is done, up to its CQE. index: of its WQE in the send queue.
   void bound(const std::string& name, uint8_t slot, uint16_t index);
-  void change_window(std::string label, uint8_t slot, uint8_t of_reg);
+  void change_window(std::string label, uint8_t slot, uint8_t of_reg);  // the commit tpt_change
+  /// The peer writes 150 bytes. `between` adds the steps between the lookup and the placement.
   void write_through_window(const std::string& name, uint32_t stag,
                             const std::function<void()>& between);
   /// tpt has refused the newest WQE: the QP fails, and its completion has mw_bind_err.
   void fail_locally(const std::string& name, uint8_t slot, spec::WcOpcode opcode, uint32_t length);
+  /// The contents of host memory at this address: a function of the address.
   std::vector<uint8_t> bytes(uint64_t address, uint32_t n) const;
 
   uint32_t stag_ = 0;  // of the region

@@ -74,7 +74,7 @@ inline std::array<uint8_t, 56> args_of(const auto& a) {
 /// All rights but that of a remote invalidation, which needs a bound region.
 inline constexpr uint16_t kRights = spec::kAccessMask & ~spec::kAccessRemoteInvalidate;
 
-/// The outputs of a Tpt that only permutes STags: none comes.
+/// Out of a model::Tpt that a test uses only to permute STags: it never calls these functions.
 struct StagOut final : model::Tpt::Out {
   void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
   void invalidated(const spec::Invalidated&) override {}

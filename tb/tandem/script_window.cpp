@@ -8,8 +8,8 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint16_t kWindow = Script::kSlot + 3;  // its slot
-constexpr uint64_t kFirst = 0x9000;              // TO of its first byte
+constexpr uint16_t kWindow = Script::kSlot + 3;  // the window's slot in the STag table
+constexpr uint64_t kFirst = 0x9000;              // TO of the window's first byte
 
 }  // namespace
 

@@ -47,7 +47,7 @@ TEST(Turns, ManyTurnsInAShortTimeAreNoStarving) {
 
 TEST(Turns, WhoCouldNotHaveOneInBetweenIsNotAccused) {
   Turns t(kQps);
-  bool able = true;  // changes at each check
+  bool able = true;  // given() asks for QP 0 once a check, so this changes at each check
   for (uint64_t n = 0; n < 100'000; ++n) {
     const auto starved = t.given(0, n * 40, [&](uint16_t q) {
       if (q == 0) able = !able;
