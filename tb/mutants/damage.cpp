@@ -93,7 +93,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       add(b, kMoAt, 1);
       break;
     case Damage::kRdmapVersion:
-      // RV is in the top two bits, the opcode in the low four.
+      // RV is in the top two bits; 0x80 is version 2.
       b[kOpcodeAt] = static_cast<uint8_t>((b[kOpcodeAt] & 0x3f) | 0x80);
       break;
     case Damage::kOpcode:
@@ -137,8 +137,8 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
 
 void Damaging::llp_rx(sim::Record r) {
   if (passes) --*passes;
-  // Excluded: the streaming bytes of the start, and the empty segment by which the client signals
-  // that it speaks first: an FPDU of 20 bytes. With one byte of payload it has 24.
+  // Excluded: streaming bytes, and the empty Write by which the client speaks first (Story::start),
+  // an FPDU of 20 bytes. With one byte of payload an FPDU has 24. kLeast lies between these sizes.
   constexpr uint32_t kLeast = kUlpdu + spec::kTaggedHeaderBytes + 6;
   if (!next || r.is_stream || r.data.size() <= kLeast) return inner_->llp_rx(std::move(r));
   for (sim::Record& d : damaged(r, *std::exchange(next, std::nullopt)))

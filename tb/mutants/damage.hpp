@@ -1,5 +1,5 @@
-// Passes a device records that no correct peer sends: one field is wrong. The CRC is correct,
-// unless it is the damaged field. So the check of that field must reject the record.
+// Wraps a device and hands it records that no correct peer sends: one field is wrong. The CRC is
+// correct, unless it is the damaged field. So the check of that field must reject the record.
 //
 //   Damaging device(std::move(inner));
 //   device.next = Damage::kMsn;         the next segment that carries bytes

@@ -28,7 +28,7 @@ Result<void> Story::send_after_error(Qp& qp) {
     if (auto r = post(qp, id, IBV_WR_SEND, 8); !r) return r;
     wanted.push_back({id, kFlushed, IBV_WC_SUCCESS});
   }
-  return terminated(0x0100, std::move(wanted));
+  return terminated(0x0100, std::move(wanted));  // 0/1/00: the source STag is invalid
 }
 
 /// The other side of send_after_error. The QP takes its receives from an SRQ. Its Terminate waits

@@ -55,14 +55,16 @@ struct Chosen {
 };
 Chosen& chosen();
 
-/// The mutated model checks this at each place. Only the follower's copy is ever wrong: the number
-/// is set only while the device in tandem reports a cycle.
+/// Number of the enabled fault of the model; 0: none. The mutated model checks it at each place.
+/// Pins::cycle() (pins.cpp) sets it, and Watch::cycle_done() (runs.cpp) resets it. So only the
+/// follower's copy of the model is ever wrong, never the peer's model.
 inline uint32_t model_selected = 0;
 /// The place of the enabled fault of model or trace was reached.
 inline bool was_reached = false;
 /// Set by a run without faults: for each number of a fault in the model, x if the run has reached
 /// its place. Empty: not recorded.
 inline std::string places_reached;
+/// Called at each place of the mutated model: true if the place's fault is enabled now.
 inline bool is(uint32_t number) {
   if (number < places_reached.size()) places_reached[number] = 'x';
   if (model_selected != number) return false;

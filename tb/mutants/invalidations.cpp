@@ -1,5 +1,6 @@
 // Invalidations by the peer and by the local send queue: valid ones in both directions at the same
-// time, and wrong ones. See story.hpp.
+// time, and wrong ones. See story.hpp. Codes of Terminates, as in story.cpp: 0x0109 STag of another
+// stream; 0x0209 STag unknown, invalid or shared; 0x1100 STag of a Write invalid.
 #include <algorithm>
 
 #include "gen/errors.hpp"

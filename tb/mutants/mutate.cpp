@@ -133,6 +133,7 @@ class Mutate {
         places_file_(std::move(places)),
         by_hand_(read_places(places_file_)) {}
 
+  /// Writes the mutated copy of one source file.
   void file(const std::string& name) {
     seen_.insert(name);
     const bool is_rtl = name.ends_with(".sv");
@@ -153,6 +154,8 @@ class Mutate {
     write(out_ / (is_rtl ? "rtl/" + fs::path(name).filename().string() : name), text);
   }
 
+  /// After all files: checks that each fault by hand has its place, then writes the package and
+  /// faults.cpp.
   void finish() {
     for (const HandMade& h : by_hand_) {
       if (!seen_.contains(h.file))
@@ -179,6 +182,8 @@ class Mutate {
   uint32_t count() const { return number_; }
 
  private:
+  /// Gives the place the next number and a row of the table. name: the file; hand: the fault's name
+  /// in places.txt, empty if it is drawn.
   void add(std::vector<Numbered>& chosen, const Place& p, const std::string& name,
            const std::string& source, const std::string& hand) {
     for (const Numbered& n : chosen) {
@@ -194,6 +199,7 @@ class Mutate {
                     quoted(source.substr(p.from, p.to - p.from)), quoted(p.after));
   }
 
+  /// Draws up to draw_ of all places of a file, different kinds first, away from those by hand.
   std::vector<Place> drawn(const std::string& name, std::vector<Place> all,
                            const std::vector<Numbered>& chosen) const {
     rnic::base::Rng rng = rnic::base::Rng(seed_).fork(name);

@@ -143,7 +143,7 @@ void objects(std::vector<Attempt>& all) {
                          {kDestroyEq, 1, {}, Errc::kBusy},
                          {kDestroyCq, 0, {}, Errc::kBusy},
                          {kCreatePd, 0, {}, Errc::kAlreadyExists},
-                         {kQueryQp, kFreeQp, {1}},
+                         {kQueryQp, kFreeQp, {1}},  // takes no arguments: all bytes must be 0
                          {kQueryMr, 1, {}, Errc::kNotFound}});
 }
 

@@ -60,6 +60,8 @@ class Run {
  public:
   Run(const Program& program, double limit_us);
   pid_t pid() const { return pid_; }
+  /// Reads the child's results after wait() has returned this status. Throws if the child exceeded
+  /// the wall-clock limit.
   Verdict finish(int status);
 
  private:

@@ -63,7 +63,7 @@ class Finder {
     places.push_back({from, to, std::move(kind), one_line(std::move(after)), std::move(switched)});
   }
 
-  /// `term OPERATOR term` between tokens that bind weaker than the operator.
+  /// Faults of `term OPERATOR term`, where the tokens around it bind weaker than the operator.
   void operators(size_t from, size_t to) {
     static const std::regex kTerms(
         R"(([A-Za-z_][\w.:$]*(\[[^\[\]]*\])?) (==|!=|<|<=|>|>=|-) ([\w.:$']+(\[[^\[\]]*\])?))");
@@ -129,7 +129,7 @@ class Finder {
   }
   bool ends_term(size_t at) const {
     const size_t next = skip_space(code_, at);
-    if (code_.compare(next, 2, "){") == 0) return false;  // a repeat count: a constant
+    if (code_.compare(next, 2, "){") == 0) return false;  // a repeat count {(n){x}}: a constant
     return code_.compare(next, 2, "&&") == 0 || code_.compare(next, 2, "||") == 0 ||
            std::string_view(");?,:}").find(code_[next]) != std::string_view::npos;
   }
@@ -141,6 +141,7 @@ class Finder {
 class SvFinder final : public Finder {
  public:
   explicit SvFinder(const std::string& text) : Finder(text) {}
+  /// Finds the places of assign, always_comb and always_ff; skips functions.
   void run() {
     for (size_t i = 0; i < code_.size(); ++i) {
       if (word_at(code_, i, "function"))
@@ -165,6 +166,7 @@ class SvFinder final : public Finder {
   }
 
   /// Handles `target = value;` with [at, end) up to the semicolon.
+  /// Returns end.
   size_t assignment(size_t at, size_t end) {
     int depth = 0;
     for (size_t i = at; i < end; ++i) {

@@ -28,7 +28,7 @@ struct Numbered {
   uint32_t number = 0;
 };
 
-/// The text with comments and strings blanked out.
+/// The text with comments, strings and macro calls blanked out; offsets stay the same.
 std::string code_of(std::string_view text);
 std::vector<Place> find_places(const std::string& text, Language language);
 std::string apply(const std::string& text, std::vector<Numbered> places, Language language);

@@ -104,7 +104,8 @@ Result<void> Story::body() {
     const bool causes = now_.what == Case::kDamaged
                             ? (shared_.device[side_] == nullptr) != is_response_damaged()
                             : number_ % 2 == side_;
-    // A pushed WQE is not fetched, so the fetch of kBadFetch could not fail.
+    // Every third scene pushes its WQEs. kBadFetch does not: a pushed WQE is not fetched, so its
+    // fetch could not fail.
     if (auto r = act(causes, number_ % 3 == 0 && now_.what != Case::kBadFetch); !r) return r;
   }
   return {};
@@ -212,7 +213,7 @@ Result<void> Story::act(bool causes, bool pushes) {
   qp = Qp();
   small = Cq();
   dev_.write64(2, 8 * static_cast<uint32_t>(spec::DoorbellKind::kCqArm),
-               gone);  // of a destroyed queue
+               gone);  // arms a destroyed queue: the device must drop it
   return {};
 }
 
@@ -326,7 +327,13 @@ Result<void> Story::terminated(uint16_t code, std::vector<Wanted> wanted) {
   return fatal(static_cast<uint32_t>(Cause::kPeerTerminate), code);
 }
 
-/// The part of the side that causes the error.
+/// The part of the side that causes the error. Codes of the Terminates (docs/gen/errors.md):
+///   0x0000  local catastrophic error    0x1100  STag of a Write invalid, or without the right
+///   0x0100  source STag invalid         0x1102  STag of a Write of another PD
+///   0x0101  range out of bounds         0x1202  no receive
+///   0x0102  no right to the range       0x1205  Send longer than its receive
+///   0x0207  source unreadable, or word unreadable or unaligned
+///   0x020a  read-back of a Flush failed
 Result<void> Story::trouble(Qp& qp) {
   const unsigned peer = 1 - side_;
   // left: success or flushed, as the error may overtake it; lost: flushed; done: this status.
@@ -336,7 +343,8 @@ Result<void> Story::trouble(Qp& qp) {
   const auto done = [](uint64_t id, WcStatus s = IBV_WC_SUCCESS) { return Wanted{id, s, s}; };
   switch (now_.what) {
     case Case::kSolicited:
-      dev_.write64(2, 4096, qp.qp_num() | uint64_t{3} << 32);  // the doorbell page of another owner
+      // A doorbell of this QP in page 1, which is another owner's: the device must drop it.
+      dev_.write64(2, 4096, qp.qp_num() | uint64_t{3} << 32);
       return solicited(qp, true);
     case Case::kNoRight:
       if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[peer]); !r) return r;

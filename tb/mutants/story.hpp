@@ -117,11 +117,14 @@ class Story {
     verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status, or_third = or_status;
     uint32_t invalidated = 0;  // this STag, by a Send with Invalidate
   };
-  [[nodiscard]] Result<void> body();
-  [[nodiscard]] Result<void> open();
-  [[nodiscard]] Result<void> act(bool causes, bool pushes);
-  [[nodiscard]] Result<void> start(verbs::Qp& qp);
+  // The frame of all scenes (story.cpp).
+  [[nodiscard]] Result<void> body();  // all scenes, one after the other
+  [[nodiscard]] Result<void> open();  // objects that all scenes share: PDs, CQ, regions, listener
+  [[nodiscard]] Result<void> act(bool causes, bool pushes);  // one scene
+  [[nodiscard]] Result<void> start(verbs::Qp& qp);           // connects the QP of the scene
   [[nodiscard]] Result<void> meet(uint32_t step);
+  // Parts of scenes. trouble(), suffer() and their callees are the parts of the two sides; the
+  // comment of each is at its definition.
   [[nodiscard]] Result<void> trouble(verbs::Qp& qp);
   [[nodiscard]] Result<void> suffer(verbs::Qp& qp);
   [[nodiscard]] Result<void> damaged_trouble(verbs::Qp& qp);
@@ -137,6 +140,7 @@ class Story {
     return hears_terminate() ||
            (now_.what == Case::kDamaged && now_.damage == Damage::kOtherResponse);
   }
+  /// The QP ends by the peer's Terminate with this code, and these requests complete.
   [[nodiscard]] Result<void> terminated(uint16_t code, std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
   [[nodiscard]] Result<void> move_region();
@@ -144,14 +148,16 @@ class Story {
   [[nodiscard]] Result<void> see_write();
   [[nodiscard]] Result<void> leave(verbs::Qp& qp);
   [[nodiscard]] Result<void> overrun();
-  [[nodiscard]] Result<void> refused();
-  [[nodiscard]] Result<void> cleared();
-  void mask(bool on);
+  [[nodiscard]] Result<void> refused();  // refused.cpp
+  [[nodiscard]] Result<void> cleared();  // checks the MSI-X table after reset
+  void mask(bool on);                    // both MSI-X vectors
+  /// Posts a signaled request; `at`: offset in the peer's region.
   [[nodiscard]] Result<void> post(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint32_t length,
                                   uint32_t rkey = 0, uint64_t at = 0, uint32_t flags = 0);
   [[nodiscard]] Result<void> flush(verbs::Qp& qp, uint64_t id, uint32_t length, uint64_t at,
                                    verbs::PlacementType type = verbs::IBV_FLUSH_GLOBAL);
   [[nodiscard]] Result<void> flush_each_other(verbs::Qp& qp);
+  // Atomics (atomics.cpp). `at`: offset of the word in a side's buffer.
   struct Operands {
     uint64_t data = 0, mask = 0, compare = 0, compare_mask = ~uint64_t{0};
   };
@@ -165,16 +171,20 @@ class Story {
   [[nodiscard]] Result<void> compute(verbs::Qp& qp, verbs::Qp& second);
   [[nodiscard]] Result<void> add_together(verbs::Qp& qp, verbs::Qp& second);
   [[nodiscard]] Result<void> wait_their_turn(verbs::Qp& qp);
+  // Invalidations (invalidations.cpp).
   [[nodiscard]] Result<verbs::Mr> lend(verbs::Qp& qp);
   [[nodiscard]] Result<void> invalidate_each_other(verbs::Qp& qp);
   [[nodiscard]] Result<void> invalidate_wrongly(verbs::Qp& qp);
   [[nodiscard]] Result<void> keep_region();
   [[nodiscard]] Result<void> write_too_late(verbs::Qp& qp);
   [[nodiscard]] Result<void> refuse_late(verbs::Qp& qp);
+  // Ends (ends.cpp).
   [[nodiscard]] Result<void> send_after_error(verbs::Qp& qp);
   [[nodiscard]] Result<void> keep_receives(verbs::Qp& qp);
   [[nodiscard]] Result<void> end_while_registering(verbs::Qp& qp);
+  // Checks of all scenes (story.cpp).
   [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);
+  /// The QP's one event has this cause; peer_term: the code of the peer's Terminate, 0: none.
   [[nodiscard]] Result<void> fatal(uint32_t cause, uint16_t peer_term);
 
   PciDevice& dev_;

@@ -24,6 +24,7 @@ inline constexpr uint32_t kTracesByHand = 7;
 class TraceSpoiler {
  public:
   explicit TraceSpoiler(const TraceFault& fault) : fault_(fault) {}
+  /// Changes this cycle's commits or outputs if the fault acts now, and sets was_reached.
   void edit(std::vector<spec::AnyCommit>& commits, sim::RtlPins::Out& out);
 
  private:
