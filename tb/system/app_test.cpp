@@ -130,7 +130,9 @@ TEST(InChildren, StopWhenToldTo) {
   EXPECT_EQ(taken, 3u);
 }
 
-// Runs that fail in two folders write waveforms of the same name, and do not disturb each other.
+// hold_name() locks a file, not a word: runs that fail in two folders write waveforms of the same
+// name and do not disturb each other. Two child processes: the first holds w.fst in `here`; the
+// second asks for w.fst in `there` and `here`.
 TEST(HoldName, IsOfThePlaceAndNotOfTheWord) {
   const tb::Folder here, there;
   const auto wait_for = [&](const char* name) {
@@ -312,7 +314,7 @@ TEST(StreamWatch, TellsStepsOfAMessageAndSharesOfCycles) {
     sim::Mmio push;
     push.is_write = true;
     push.bytes = 64;
-    for (int unit = 0; unit < 2; ++unit) {  // the path starts with the second
+    for (int unit = 0; unit < 2; ++unit) {  // the path starts with the second half of the push
       edge({"mmio_req"});
       w.mmio(push);
     }
@@ -464,7 +466,7 @@ TEST(LatencyPath, WalksFromThePollToThePost) {
   read(sim::Client::kSqFetch, 1, 50 * kNs);
   read(sim::Client::kPayload, 2, 60 * kNs);
   client.on_read_issued(t - 2, {.tag = 9, .length = 64, .client = sim::Client::kRqFetch});
-  client.on_completion(t + 1, {.tag = 9, .data = {}});  // not on the path
+  client.on_completion(t + 1, {.tag = 9, .data = {}});  // a receive's fetch: not on the path
   frame(kClient, 70 * kNs, 100);
   frame(kServer, 80 * kNs, 60);
   sim::DmaWrite cqe;

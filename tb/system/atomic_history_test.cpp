@@ -41,7 +41,7 @@ struct Shared {
   int opened = 0, ended = 0;
 };
 
-/// One host's part of a run: its words, its QPs, and their operations.
+/// One host's part of a run: its words and its QPs, connected to those of the other host.
 class Party {
  public:
   Party(Host& h, Shared& shared, unsigned qps, QpCap cap, base::Rng& rng)
@@ -70,6 +70,8 @@ class Party {
 
   Endpoint& qp(size_t number) { return *qps_[number]; }
   size_t count() const { return qps_.size(); }
+  // Key and address by which this host reaches `offset` in the other host's memory; stag: 0 or 1,
+  // which of its two STags.
   uint32_t far_key(unsigned stag) const { return shared_.sides[1 - me].keys[stag]; }
   static uint64_t far(unsigned stag, uint64_t offset) {
     return (stag == 0 ? kTarget : kSecond) + offset;
@@ -151,7 +153,7 @@ SendWr request_of(const WordOp& op, const Sge& sge, uint32_t key, uint64_t at, u
 }
 
 struct Traffic {
-  unsigned qps = 4, each = 30, words = 2;  // QPs per side; operations per QP
+  unsigned qps = 4, each = 30, words = 2;  // QPs per side; operations per QP; words in use
 };
 
 /// One side of a random history: its QPs, and every operation that they have posted.
@@ -191,9 +193,9 @@ class Player {
  private:
   static constexpr size_t kNoOp = ~size_t{0};
   struct Lane {
-    unsigned posted = 0, depth = 1;
-    size_t taken = 0;
-    std::vector<size_t> ops;  // indices of history_, by request; kNoOp: not an atomic
+    unsigned posted = 0, depth = 1;  // requests posted; most requests outstanding
+    size_t taken = 0;                // completions that take() has handled
+    std::vector<size_t> ops;         // indices of history_, by request; kNoOp: not an atomic
   };
 
   size_t outstanding(unsigned k) { return party_.qp(k).sends_outstanding(); }
@@ -204,6 +206,7 @@ class Player {
       return done();
     });
   }
+  /// Completes the operations of the history whose completions have been polled.
   void take() {
     for (unsigned k = 0; k < traffic_.qps; ++k) {
       Lane& lane = lanes_[k];

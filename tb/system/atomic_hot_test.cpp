@@ -18,8 +18,8 @@ constexpr unsigned kReads = 320;  // of the QP that only Reads
 class AtomicHot : public testing::TestWithParam<Kinds> {};
 
 TEST_P(AtomicHot, DoesNotSlowAQpThatOnlyReads) {
-  constexpr unsigned others = 63, under_way = 16;
-  constexpr unsigned adds = 8;  // FetchAdds of each: they outlast the Reads
+  constexpr unsigned others = 63, under_way = 16;  // under_way: Reads outstanding at most
+  constexpr unsigned adds = 8;                     // FetchAdds of each: they outlast the Reads
   in_child([&] {
     World w({.kind = GetParam()});
     uint32_t key = 0;
@@ -42,7 +42,7 @@ TEST_P(AtomicHot, DoesNotSlowAQpThatOnlyReads) {
             h.connect(*adders.back(), param);
           }
           h.until("the server", [&] { return served; });
-          // From the completion of the first reads to that of the last: excludes the start-up.
+          // Time from completion number `under_way` to the last one: excludes the start-up.
           const auto measure = [&] {
             Time from = 0;
             const size_t before = reader.done.size();

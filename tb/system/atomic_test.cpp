@@ -37,7 +37,7 @@ class AtomicTest : public testing::TestWithParam<Kinds> {
   uint64_t bytes = 3 * 4096;  // of both regions
   uint32_t key = 0;
   bool ready = false, client_done = false, server_done = false;
-  void again() { ready = client_done = server_done = false; }
+  void again() { ready = client_done = server_done = false; }  // before another child process
 
   /// FPDUs of one opcode that a side received, in order.
   static std::vector<Bytes> came(const Tap& tap, uint8_t opcode) {
@@ -257,7 +257,7 @@ TEST_P(AtomicTest, UnsignalledAndFenced) {
           });
         });
     if (HasFailure()) return;
-    // At the client: requests sent and responses received, by time.
+    // At the client, by time: q an atomic sent, a its response received, s any other FPDU.
     std::vector<std::pair<Time, char>> events;
     const auto note = [&](const std::vector<Tap::Seen>& seen) {
       for (const auto& s : seen) {
@@ -687,6 +687,7 @@ TEST_P(AtomicTest, AnOldValueThatCannotBeReadIsATerminate) {
               h.connect(near, {.flush = true});
               set(d, 4096, kPoison);
               const uint64_t bad = e.fetch_add(d.sge(4096, 8), key, kTarget, 1);
+              // `behind` follows the bad request on its QP; `near` is another QP.
               const uint64_t behind = e.atomic_write(key, kTarget + 8, 1);
               h.until("the first read", [&] { return kept.size() == 1; });
               const uint64_t good = near.fetch_add(d.sge(4104, 8), key, kTarget, 10);
@@ -777,7 +778,7 @@ TEST_P(AtomicTest, RegionGoesDuringAnAtomic) {
               EXPECT_EQ(word(d, 4096), 100u);
               h.until("destroy_mr's answer", [&] { return gone; });
               const uint64_t late = e.fetch_add(d.sge(4096, 8), far, 2 * kTarget, 1);
-              EXPECT_EQ(h.event().peer_term, 0x0100);
+              EXPECT_EQ(h.event().peer_term, 0x0100);  // 0/1/00: the STag is invalid
               h.until_complete(e, "one after it");
               EXPECT_EQ(e.wc(late).status, IBV_WC_REM_ACCESS_ERR);
             });

@@ -1,5 +1,6 @@
-// Completions that no root complex should send, and missing completions. The request fails,
-// requests of the neighbour continue, and no memory holds a wrong byte. Architecture 3.2.
+// PCIe completions that no root complex should send, and missing completions. The work request
+// fails, requests of a second QP (the neighbour) continue, and no memory holds a wrong byte.
+// Architecture 3.2.
 #include "gen/regs.hpp"
 #include "world.hpp"
 
@@ -26,6 +27,7 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
     return {h.dev.read64(0, spec::kCplUnexpectedOffset), h.dev.read64(0, spec::kCplMalformedOffset),
             h.dev.read64(0, spec::kCplTimedOutOffset)};
   }
+  /// The next read of the first page of this memory is completed in this way.
   static void spoil(Host& h, const DmaBuffer& b, Completions how) {
     h.world.simulation().root_complex(h.side).add_fault(
         {.status = spec::RdStatus::kOk,
@@ -37,8 +39,9 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
          .completions = how,
          .late = kLate});
   }
+  /// The device has counted the bad completion in the register for its kind.
   static void expect_counted(Host& h, Completions how) {
-    h.rest(2 * kLate);  // include late ones
+    h.rest(2 * kLate);  // late completions have come, too
     EXPECT_EQ(h.world.simulation().root_complex(h.side).counters().misanswered, 1u);
     const Counts c = counts(h);
     const bool again = how == Completions::kTwice || how == Completions::kLate;
@@ -49,7 +52,8 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
     EXPECT_EQ(c.timed_out, time ? 1u : 0u);
   }
 
-  /// A Write (or a Read of the peer's memory) whose device receives such a completion, once.
+  /// A Write, or a Read of the peer's memory (kResponse). One read by a device gets a bad
+  /// completion: of the client's WQE, of its payload, or of the server's source.
   void run(Where where, Completions how) {
     World w({.kind = GetParam()});
     const bool fails = how != Completions::kTwice;

@@ -29,7 +29,7 @@ class BadInput : public testing::TestWithParam<Kinds> {
   /// sides reach the error state, all requests complete, a second connection continues.
   using Step = std::function<void(Host&, Endpoint&, Region&)>;
   struct Plan {
-    Step client, client_after;  // posts; checks the statuses
+    Step client, client_after;  // client posts its requests; client_after checks their statuses
     Step server = [](Host&, Endpoint&, Region&) {};
     Step server_after = [](Host&, Endpoint&, Region&) {};
     Step before_receives = [](Host&, Endpoint&, Region&) {};
@@ -91,6 +91,7 @@ class BadInput : public testing::TestWithParam<Kinds> {
   }
   /// Terminate 0/0/00 has no headers.
   static Bytes catastrophic() { return fpdu(untagged(0x7, 2, 1) + hex("00000000")); }
+  /// The next read of the first page of this memory fails with this status; always: each one does.
   static void spoil(Host& h, const DmaBuffer& b, spec::RdStatus status, bool always = false) {
     h.world.simulation().root_complex(h.side).add_fault(
         {.status = status,
@@ -318,6 +319,7 @@ TEST_P(BadInput, DoorbellOfAnotherPage) {
             return n;
           };
           const uint64_t reads_before = reads();
+          // Offsets in a doorbell page: 0x00 SQ, 0x08 RQ, 0x10 and 0x18 CQ.
           h.dev.write64(2, foreign + 0x00, doorbell_value(q.qpn, 0, index));
           h.dev.write64(2, foreign + 0x08, doorbell_value(q.qpn, 0, q.rq_head + 1u));
           h.dev.write64(2, foreign + 0x10, doorbell_value(h.cq.number(), 0, 1));
@@ -365,6 +367,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
           Endpoint& e = h.endpoint();
           h.connect(e);
           h.until("the server", [&] { return accepted; });
+          // The state of all objects, as queries report it.
           const auto standing = [&] {
             std::string s;
             const auto ask = [&](spec::AdminOpcode op, uint32_t object) {

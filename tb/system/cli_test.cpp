@@ -90,6 +90,7 @@ class Cli : public testing::Test {
     return {as_shell, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
   }
   fs::path file(const std::string& name) const { return folder_ / name; }
+  /// The number of files and folders in the test's folder, without those of run().
   size_t files() const {
     size_t n = 0;
     for (const auto& e : fs::directory_iterator(folder_))
@@ -100,6 +101,7 @@ class Cli : public testing::Test {
   fs::path folder_;
 };
 
+/// A command line, and a part of what rnic-sim prints for it.
 struct Row {
   const char *name, *arguments, *says;
 };
@@ -1034,7 +1036,8 @@ TEST_F(Cli, CrashFindsTheMethodThatLosesRecords) {
           "--jobs 2 "
           "--json j --junit x");
   EXPECT_EQ(t.status, 1) << t.err;
-  EXPECT_EQ(lines_of(t.out), 21) << t.out;  // 5 methods, 2 domains, writes held back or not
+  // A heading and 20 rows: 5 methods, 2 domains, writes held back or not.
+  EXPECT_EQ(lines_of(t.out), 21) << t.out;
   const Json all = json_of(file("j"));
   ASSERT_EQ(all.size(), 20u);
   for (const Json& one : all) {
@@ -1454,7 +1457,8 @@ TEST_F(Cli, InterruptedRegressionLeavesWhatHasEnded) {
 
 TEST_F(Cli, RunThatDiedHasARowOfItsOwn) {
   const Told t = run("run write_bw --set count=100000000 --pcap p --json j --csv c --junit x",
-                     // the shell's own child is not among the run's children
+                     // The shell execs rnic-sim, so $us is rnic-sim's process. The waiting subshell
+                     // is detached, so the only child of $us is the run.
                      "us=$$; ( (while [ ! -s p ] && kill -0 $us; do sleep 0.05; done; kill -SEGV "
                      "$(cat /proc/$us/task/$us/children)) & ); exec ");
   EXPECT_EQ(t.status, 1) << t.err;
@@ -1595,7 +1599,8 @@ TEST_F(RunScript, TakesWhatCopyTakes) {
   EXPECT_EQ(call("sim/run.sh some --help").status, 0);
 }
 
-// The script reads the names from the sources: it refuses no existing name.
+// sim/run.sh reads the names of settings from the sources, before anything is built. It must refuse
+// no existing name. 99: setup_packages() of make_tree(), the script has accepted its arguments.
 TEST_F(RunScript, KnowsEachSetting) {
   make_tree("tree");
   std::istringstream listed(run("list settings").out);
@@ -1674,7 +1679,8 @@ TEST_F(RunScript, PathWithASpaceIsSaidAtOnce) {
   }
 }
 
-// File modes do not stop root from writing, so the test uses names that are taken.
+// The test may run as root, whom file modes do not stop from writing. So it makes a path unusable
+// by a file where a folder must be, or the reverse.
 TEST_F(RunScript, BuildFolderThatCannotBeWrittenIsSaidAtOnce) {
   make_tree("tree");
   for (const char* taken : {"tree/build-release/run.lock", "tree/build-release"}) {

@@ -19,7 +19,7 @@ namespace {
 
 using namespace verbs;  // NOLINT: a test
 
-/// The count of each cover point, over all files that the Verilated devices wrote to the folder.
+/// How often each cover point was reached, over all files that the devices wrote to the folder.
 std::map<std::string, uint64_t> met(const std::filesystem::path& folder) {
   std::map<std::string, uint64_t> all;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -27,7 +27,8 @@ std::map<std::string, uint64_t> met(const std::filesystem::path& folder) {
     for (std::string line; std::getline(in, line);) {
       const size_t count = line.rfind('\'');
       if (!line.starts_with("C '") || count < 3) continue;
-      // Keys are \1KEY\2VALUE; h is the instance, and ends with the name of the point.
+      // Verilator's line: C '\1KEY\2VALUE...' COUNT. Key h is the instance path, which ends with
+      // the name of the point.
       const size_t at = line.find("\1h\2");
       if (at == std::string::npos) continue;
       const std::string path = line.substr(at + 3, line.find_first_of("\1'", at + 3) - at - 3);
@@ -217,9 +218,9 @@ TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   unsetenv("RNIC_COVERAGE_TO");
   const auto points = met(folder.path());
   EXPECT_GE(points.size(), 10U);
-  // Rare coincidences inside unit atomic, which few random programs need not reach: its bench does
-  // (tb/atomic). So does that of qp with a take of a failed QP from an SRQ: Sends must follow the
-  // error (QpSrqTest.AFailedQpTakesNothingMore).
+  // Not required here: rare coincidences inside unit atomic, which its bench reaches (tb/atomic).
+  // Nor Barred_C, a take of a failed QP from an SRQ, for which Sends must follow the error: the
+  // bench of qp reaches it (QpSrqTest.AFailedQpTakesNothingMore).
   const auto is_drawn = [](const std::string& name) {
     if (name.ends_with(".u_qp.u_rq_fetch.Barred_C")) return false;
     return name.find(".rnic.u_atomic.") == std::string::npos ||

@@ -80,8 +80,8 @@ TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
 }
 
 TEST_P(Crash, EveryEventOfARun) {
-  // One QP: `ResponseTimes` takes the last frame that arrived before the acknowledgement for the
-  // response. With several QPs it may be a later frame of another one.
+  // One QP: `ResponseTimes` (sim/app/run/power_failures.hpp) takes the last frame that arrived
+  // before the acknowledgement for the response. With several QPs that frame may be another QP's.
   const bool is_one = method() == "flush_without_last";
   RunRequest r = made({is_one ? "count=400" : "count=100", is_one ? "qps=1" : "qps=4", "depth=8",
                        "link_delay_ns=1000"});
@@ -94,8 +94,8 @@ TEST_P(Crash, EveryEventOfARun) {
   if (is_safe()) {
     EXPECT_EQ(j["points_with_loss"], 0u) << j.dump(2);
   } else if (method() == "flush_without_last") {
-    // No posted write is held back: the store takes effect before the response arrives, not before
-    // the response is sent.
+    // No posted write is held back here. So the store of the tail takes effect before its response
+    // arrives, but after the response is sent.
     EXPECT_EQ(j["lost"], 0u) << j.dump(2);
     EXPECT_GT(j["lost_after"].get<uint64_t>(), 100u) << j.dump(2);
   } else {

@@ -54,7 +54,7 @@ TEST_P(Features, RejectThenAcceptOfEitherRevision) {
             h.until_complete(e, "Send");
             EXPECT_EQ(e.wc(id).status, IBV_WC_SUCCESS);
             for (const Bytes& f : w.tap(kClient).fpdus(e.number()))
-              EXPECT_EQ(Bytes(f.end() - 4, f.end()), hex("00000000"));
+              EXPECT_EQ(Bytes(f.end() - 4, f.end()), hex("00000000"));  // the CRC field
             client_done = true;
             must(e.connection.disconnect(), "disconnect");
           },
@@ -108,7 +108,7 @@ TEST_P(Features, ZeroBasedRegions) {
           EXPECT_EQ(wrong(r.buffer.bytes().subspan(kFirst + 4000, 3000), 2, kFirst + 4000), 0u);
           EXPECT_EQ(wrong(r.buffer.bytes().subspan(kFirst + 7000), 1, kFirst + 7000), 0u);
           const uint64_t beyond = e.write(r.sge(0, 101), key, kBytes - 100);
-          EXPECT_EQ(h.event().peer_term, 0x1101);
+          EXPECT_EQ(h.event().peer_term, 0x1101);          // 1/1/01: tagged, bounds
           EXPECT_EQ(e.wc(beyond).status, IBV_WC_SUCCESS);  // was sent before
           client_done = true;
           h.until("the server", [&] { return server_done; });
@@ -254,7 +254,7 @@ TEST_P(Features, CompletionQueueOverruns) {
           for (int i = 0; i < 2; ++i) {
             const AsyncEvent event = h.event();
             EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
-            EXPECT_EQ(event.peer_term, 0x0000);
+            EXPECT_EQ(event.peer_term, 0x0000);  // 0/0/00: local catastrophic error
           }
           for (Endpoint* e : {&a, &b, &other}) h.until_complete(*e, "receives");
           EXPECT_EQ(a.done.back().status, IBV_WC_WR_FLUSH_ERR);
@@ -325,6 +325,7 @@ TEST_P(Features, SolicitedAlone) {
   });
 }
 
+/// Counts the event entries that a device writes while `on`.
 struct EventsWritten final : sim::PcieObserver {
   unsigned count = 0;
   bool on = false;

@@ -349,7 +349,7 @@ TEST_P(FlushTest, AReadBackThatFailsIsATerminate) {
               const uint64_t behind = e.flush(key, kTarget + 128, 64);
               const uint64_t read = e.read(d.sge(4096, 8), key, kTarget + 4096);
               const AsyncEvent event = h.event();
-              EXPECT_EQ(event.peer_term, 0x020a);
+              EXPECT_EQ(event.peer_term, 0x020a);  // 0/2/0A: the read-back failed
               h.until_complete(e, "completions");
               EXPECT_EQ(e.wc(write).status, IBV_WC_SUCCESS);
               EXPECT_EQ(e.wc(bad).status, IBV_WC_REM_OP_ERR);
@@ -434,6 +434,7 @@ TEST_P(FlushTest, IsOnIfBothSidesAsk) {
             fpdus.push_back(f);
             continue;
           }
+          // The block: "MNIC", version 1, flags (1: all extensions), two zeros (decision 10).
           const Bytes key = hex("4d4e494301");
           const auto at = std::search(f.begin(), f.end(), key.begin(), key.end());
           if (at != f.end()) blocks.emplace_back(at, at + 8);

@@ -19,7 +19,7 @@ struct Case {
   Kinds kinds;
   uint32_t bytes;        // of a Write
   unsigned writes;       // of all QPs
-  double registrations;  // M/s beside them, on RTL
+  double registrations;  // M/s beside the Writes, measured on RTL; each kind must be within 15 %
 };
 
 /// Registers its memory and invalidates it, with one doorbell.
@@ -79,7 +79,7 @@ TEST_P(FrwrBeside, RegistrationsDoNotSlowWrites) {
               all.push_back(data.sge(uint64_t{c.bytes} * i, c.bytes));
             return all;
           }();
-          // From the completion of an eighth of the Writes to that of the last.
+          // Time from the completion of the first eighth of the Writes to that of the last.
           const auto measure = [&](bool registers) {
             std::vector<size_t> before;
             for (const Endpoint* e : writers) before.push_back(e->done.size());

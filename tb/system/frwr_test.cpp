@@ -25,6 +25,7 @@ class FrwrTest : public KeyTest {
     DmaBuffer buffer;
     Mr mr;
     std::span<uint8_t> bytes() const { return buffer.bytes().subspan(kFirst, kBytes); }
+    /// Names the bytes that the next registration covers.
     void map() {
       const SgRange all{.buffer = buffer, .addr = kFirst, .length = kBytes};
       must(mr.map_mr_sg({&all, 1}, kPage, kAt), "map_mr_sg");
@@ -264,7 +265,7 @@ TEST_P(FrwrTest, AnOldKeyIsGone) {
           (void)e.write(data.sge(64, 64), key, kAt);
           const AsyncEvent event = h.event();
           EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
-          EXPECT_EQ(event.peer_term, 0x1100);
+          EXPECT_EQ(event.peer_term, 0x1100);  // 1/1/00: the STag is invalid
           h.until_complete(e, "the end");
           server_done = true;
           h.until("the client's end", [&] { return client_done; });

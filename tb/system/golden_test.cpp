@@ -15,7 +15,8 @@ using spec::Cause;
 
 constexpr uint32_t kStag = 0x11223344;
 
-/// A key of the permutation that gives STag 0x112233xx to a slot of the table, and that slot.
+/// A key of the STag permutation (stag_key) under which an existing slot of the table has STag
+/// 0x112233xx, and that slot.
 std::pair<uint64_t, uint32_t> key_and_slot(const spec::Sizes& sizes) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -209,9 +210,9 @@ TEST_P(Golden, ImmediateDataDoesNotEndASend) {
   });
 }
 
-/// The layer that first sees a message of an extension that is not agreed refuses it, with its
-/// headers: RDMAP requests, DDP the responses (it has no queue 3). Each request follows the
-/// messages that its MSN implies.
+/// Messages of extensions that were not agreed. RDMAP refuses the requests (0/2/06, opcode). DDP
+/// refuses the responses (1/2/01), because QN 3 is not in use. The Terminate repeats the DDP
+/// header. Before a request with MSN n the test sends n - 1 other messages on its queue.
 TEST_P(Golden, ExtensionsAreRefused) {
   struct Row {
     golden::Fpdu what;

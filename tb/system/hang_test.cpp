@@ -17,6 +17,7 @@ class Hang : public testing::TestWithParam<Kinds> {
   bool is_model() const { return GetParam()[kClient].starts_with("model"); }
   bool is_tandem() const { return GetParam()[kClient].starts_with("tandem"); }
 
+  /// The watchdog's report. host0 is the client, host1 the server.
   struct Report {
     std::string text;
     uint16_t number[2] = {};  // number of the connection, per side

@@ -21,6 +21,7 @@ Region repeated(Host& h, const DmaBuffer& two, uint64_t bytes, uint64_t iova) {
   return r;
 }
 
+/// Counts the payload bytes that a device writes to host memory.
 struct Placed final : sim::PcieObserver {
   uint64_t bytes = 0;
   void on_write_issued(Time, const sim::DmaWrite& w) override {

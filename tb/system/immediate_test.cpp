@@ -22,6 +22,7 @@ class ImmediateTest : public testing::TestWithParam<Kinds> {
   uint32_t key = 0;
   bool ready = false, client_done = false, server_done = false;
 
+  /// FPDUs of these opcodes that a side received, in order.
   static std::vector<Bytes> came(const Tap& tap, std::initializer_list<uint8_t> opcodes) {
     std::vector<Bytes> all;
     for (const auto& s : tap.taken) {
@@ -189,7 +190,8 @@ TEST_P(ImmediateTest, ComesAfterTheBytesOfItsWrite) {
   });
 }
 
-/// Endpoint fails if a request completes twice, out of order or not at all.
+/// A Write with Immediate is two messages on the wire and one completion, also if it fails or is
+/// flushed. Endpoint fails if a request completes twice, out of order or not at all.
 TEST_P(ImmediateTest, HasOneCompletionHoweverItEnds) {
   struct End {
     const char* name;

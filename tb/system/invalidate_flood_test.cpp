@@ -29,7 +29,7 @@ class InvalidateFloodTest : public testing::TestWithParam<Kinds> {
     uint64_t flooded = 0;      // requests of the peer that have completed
     bool invalidates = false;  // the peer may send its Send with Invalidate
     bool reported = false;     // the owner knows that the STag is invalid
-    bool ended = false;        // the peer's requests fail
+    bool ended = false;        // the QP has failed, and all requests of the peer are complete
   };
   static uint64_t at(size_t lane) { return kAt + lane * kStep; }
   static Way way(size_t lane) { return static_cast<Way>(lane % kWays); }
@@ -76,6 +76,7 @@ TEST_P(InvalidateFloodTest, NothingMovesAfterTheReport) {
             if (way(i) == Way::kLocal)
               (void)e[i]->post({{.opcode = IBV_WR_LOCAL_INV, .rkey = lanes[i].key}});
           }
+          // Polls, and reports each QP whose STag is now known to be invalid.
           const auto look = [&] {
             h.poll();
             for (unsigned i = 0; i < qps; ++i) {

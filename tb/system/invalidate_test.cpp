@@ -23,6 +23,7 @@ class InvalidateTest : public testing::TestWithParam<Kinds> {
   using Body = std::function<void(Host&, Endpoint&)>;
   bool ready = false, server_done = false, client_done = false;
 
+  /// A region that only this QP's peer may use.
   static Region lend(Host& h, Endpoint& e, uint32_t access = kLend, uint64_t at = kAt) {
     Region r;
     r.buffer = must(h.dev.alloc(kBytes, MemoryKind::kScattered), "memory");

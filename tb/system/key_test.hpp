@@ -14,7 +14,8 @@ class KeyTest : public testing::TestWithParam<Kinds> {
   using ConnParam = verbs::ConnParam;
   bool ready = false, server_done = false, client_done = false;
 
-  /// A Send whose data is the key.
+  /// A Send whose data is the key. Fills the first 4 bytes of `r`, and `sge`, to which the result
+  /// points.
   static SendWr tell(const Region& r, Sge& sge, uint32_t key) {
     base::store_be(r.at(0), key);
     sge = r.sge(0, 4);
@@ -51,6 +52,7 @@ class KeyTest : public testing::TestWithParam<Kinds> {
       EXPECT_EQ(wc.status, verbs::IBV_WC_SUCCESS)
           << "request " << wc.wr_id << ", opcode " << wc.opcode;
   }
+  // The client disconnects first. Each side then waits for the end of the other.
   void end_client(Host& h, Endpoint& e) {
     must(e.connection.disconnect(), "disconnect");
     client_done = true;

@@ -31,7 +31,7 @@ TEST_P(Lengths, ArriveWhole) {
     World w({.kind = GetParam().kind, .seed = test_seed()});
     uint32_t key = 0;
     bool ready = false, done = false;
-    size_t most_reads = 0;
+    size_t most_reads = 0;  // Reads outstanding at a time, at most
     const auto sizes = lengths();
     const auto n = static_cast<uint32_t>(sizes.size());
     // One draw for both sides. Every third piece ends or begins at a page boundary.
@@ -67,6 +67,7 @@ TEST_P(Lengths, ArriveWhole) {
       size_t answered = 0;
       for (const auto& t : w.tap(kServer).sent) {
         const auto s = t.record.data.bytes();
+        // Opcode 2 with the bit Last: the end of a Read Response.
         answered += !t.record.is_stream && s[3] == 0x42 && (s[2] & 0x40) != 0 ? 1 : 0;
       }
       most_reads = std::max(most_reads, reads - answered);
@@ -87,8 +88,8 @@ TEST_P(Lengths, ArriveWhole) {
             const Piece &send = pieces[0][i], &write = pieces[1][i], &read = pieces[2][i];
             h.until("room", [&] { return e.outstanding() < 24; });
             (void)e.read(sink.sge(slot(2, i) + read.local, read.length),
-                         read.length != 0 ? key : 0xdeadbeef,  // R5040-5.2.1-14
-                         kTarget + slot(2, i) + read.remote);
+                         // A Read of length 0 may name any source STag (R5040-5.2.1-14).
+                         read.length != 0 ? key : 0xdeadbeef, kTarget + slot(2, i) + read.remote);
             (void)e.write(source.sge(slot(1, i) + write.local, write.length), key,
                           kTarget + slot(1, i) + write.remote);
             (void)e.send(source.sge(slot(0, i) + send.local, send.length));

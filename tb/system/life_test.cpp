@@ -111,7 +111,8 @@ std::vector<std::pair<int, std::vector<std::string>>> steps_of(const std::string
 }
 
 /// Steps `from` to `to` in the page's order: each begins when or after the step before it has
-/// begun, and the streams that it names move then or later.
+/// begun, and the streams that it names move then or later. Streams of `absent` must not move at
+/// all. At least `least` streams must have been checked, so that an unread page is noticed.
 void expect_order(const std::string& page, const Streams& seen, int from, int to, int least,
                   const std::vector<std::string>& absent = {}) {
   uint64_t begun = 0;
@@ -208,7 +209,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
       }
       return t;
     };
-    // Requester: steps 2 and 3, 5, 12, 15, 17. Responder: steps 15, 19, 26.
+    // Steps of the page. Requester: 2, 5, 12, 15, and 17 twice. Responder: 15, 19, 26.
     std::vector<std::vector<std::string>> chains = {
         {push ? "push" : "doorbell", "read WQE", "read payload", "llp_tx", "write CQE", "MSI-X"},
         {"llp_tx", "llp_rx", "write placed"}};
@@ -383,7 +384,7 @@ TEST_P(Life, AnAtomicDoesWhatItsPageSays) {
       const auto at = std::ranges::find_if(steps, [&](const Step& s) { return s.what == what; });
       ASSERT_NE(at, steps.end()) << what << " was not seen";
       EXPECT_EQ(std::ranges::count_if(steps, [&](const Step& s) { return s.what == what; }),
-                what == "push" ? 2 : 1)
+                what == "push" ? 2 : 1)  // the WQE of an atomic has two units, pushed one by one
           << what;
       EXPECT_GE(at->at, before) << what;
       before = at->at;

@@ -10,9 +10,10 @@ namespace rnic::tb {
 
 class MwTestBase : public KeyTest {
  protected:
-  static constexpr uint64_t kAt = 0x10000000;  // of the region
+  static constexpr uint64_t kAt = 0x10000000;  // address of the region
+  // Bytes of the region; offset of the window in the region; bytes of the window.
   static constexpr uint32_t kAll = 5 * 4096, kFirst = 0x1120, kBytes = 2 * 4096 + 1000;
-  static constexpr uint64_t kTo = kAt + kFirst;  // of the window
+  static constexpr uint64_t kTo = kAt + kFirst;  // address of the window
   static constexpr uint32_t kAccess = verbs::IBV_ACCESS_LOCAL_WRITE | verbs::IBV_ACCESS_MW_BIND;
 
   static Region region(Host& h, uint32_t access = kAccess) {
@@ -23,6 +24,7 @@ class MwTestBase : public KeyTest {
   static verbs::Mw window(Host& h, verbs::MwType type) {
     return must(h.pd.alloc_mw(type), "alloc_mw");
   }
+  /// Binds this part of the region.
   static verbs::MwBindInfo part(Region& r, uint32_t access = verbs::IBV_ACCESS_REMOTE_WRITE,
                                 uint64_t addr = kTo, uint64_t length = kBytes) {
     return {.mr = &r.mr, .addr = addr, .length = length, .access = access};
@@ -41,6 +43,7 @@ class MwTestBase : public KeyTest {
     return wrong(all.subspan(first, length), key) + wrong(all.first(first), 3) +
            wrong(all.subspan(first + length), 3, first + length);
   }
+  /// The number of bytes of the region that anybody has changed since region().
   static uint64_t changed_bytes(const Region& r) { return wrong(r.buffer.bytes(), 3); }
   static std::optional<Errc> errc(const Result<void>& r) {
     return r ? std::nullopt : std::optional(r.error().code);

@@ -253,7 +253,7 @@ TEST_P(MwTest, NothingIsPlacedAfterTheNextBind) {
               (void)e.write(data.sge(4096, kBytes), key, kTo);
             return over.has_value();
           });
-          EXPECT_EQ(over->peer_term, 0x1100);
+          EXPECT_EQ(over->peer_term, 0x1100);  // 1/1/00: the old key is invalid
           h.until_complete(e, "the end");
           end_server(h, other);
         });

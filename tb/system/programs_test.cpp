@@ -161,7 +161,7 @@ TEST(MarginalCost, IsMeasuredOneWayAndBothWays) {
   }
 }
 
-// The RTL fixes both, the model does not (architecture 9).
+// The RTL fixes clock and width of the datapath, the model does not (architecture 9).
 TEST(ModelSettings, ClockAndWidthOfTheDatapath) {
   const auto with = [](const char* program, std::vector<const char*> settings) {
     const RunRequest r = request({program, "model", "model", std::move(settings)});
@@ -176,7 +176,8 @@ TEST(ModelSettings, ClockAndWidthOfTheDatapath) {
                                          "clock_mhz=500"})["latency_ns"]["p50"];
   const double slow = with("write_lat", {"size=64", "inline=64", "push=1", "count=50",
                                          "clock_mhz=250"})["latency_ns"]["p50"];
-  EXPECT_NEAR(slow - fast, (59 + 43) * 2, 40);  // the host polls every 20 ns
+  // At 250 MHz each cycle is 2 ns longer than at 500 MHz. The host polls every 20 ns.
+  EXPECT_NEAR(slow - fast, (59 + 43) * 2, 40);
   // 8 bytes per cycle of 4 ns are 16 Gb/s.
   const double narrow =
       with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "datapath_bytes=8"})["gbps"];
@@ -214,8 +215,8 @@ TEST(ModelTiming, SmallMessagesTakeAsLongAsInTheRtl) {
   }
 }
 
-// A completion reports a batch of 16, and eight QPs are in step. Counted at arrival, 2400 messages
-// were 96.5 Gb/s of 93.3.
+// A completion reports a batch of 16 messages, and eight QPs are in step. When messages counted at
+// the arrival of their completion, 2400 messages gave 96.5 Gb/s, where the wire allows 93.3.
 TEST(Bandwidth, IsTheWiresWithManyQps) {
   for (const auto& [count, error] :
        {std::pair{"count=30", 0.015}, {"count=100", 0.005}, {"count=300", 0.003}}) {
@@ -299,8 +300,8 @@ TEST(Rates, OfAnyLoadOnRtlAreWithinTheWireLimit) {
   for (int i = 0; i < 6; i++) expect_rate(drawn(rng, "rtl", 200'000));
 }
 
-// Counted per batch, 64 atomics on 64 QPs were 119.6 M/s (81.2 on the wire), and dependent ones
-// 14.8.
+// Regression: when atomics counted per batch, 64 atomics on 64 QPs gave 119.6 M/s, where the wire
+// allows 81.2; atomics that wait for one another gave 14.8 M/s, where kRoundTripNs allows 1.25.
 TEST(Rates, OfFewAtomicsAreThoseOfMany) {
   for (const char* count : {"count=1", "count=8", "count=100"})
     expect_rate(request({"atomic_bw", "model", "model", {"addresses=many", "qps=64", count}}));
@@ -314,8 +315,8 @@ TEST(Rates, OfFewAtomicsAreThoseOfMany) {
   }
 }
 
-// A Write or a Send completes when the LLP accepts it: bytes that only fill the queue of the link
-// do not count.
+// A Write or a Send completes when the LLP accepts it. A short run must not count bytes that only
+// fill the queue of the link: its rate is that of a run of 800 messages.
 class ShortRun : public testing::TestWithParam<Case> {};
 
 TEST_P(ShortRun, MeasuresWhatALongOneDoes) {
@@ -338,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"read_bw", "model", "model", {"size=4096", "count=16", "warmup=4", "qps=2"}}),
     name_of);
 
-// Regression: 94.8 Gb/s were measured of 93.3.
+// Regression: the run measured 94.8 Gb/s, where the wire allows 93.3.
 TEST(Rates, OfEightLongSendsBothWays) {
   for (const char* kind : {"model", "rtl"})
     expect_rate(request({"send_bw",
@@ -347,7 +348,8 @@ TEST(Rates, OfEightLongSendsBothWays) {
                          {"size=65536", "count=8", "warmup=4", "depth=4", "qps=2", "both=1"}}));
 }
 
-// Regression: 99.2 Gb/s of 98.8. One QP had most of a message in memory when the window opened.
+// Regression: the run measured 99.2 Gb/s, where the wire allows 98.8. One QP had most of a message
+// in memory when the window opened.
 TEST(Rates, OfFortyLongSendsBothWaysInLongFrames) {
   for (const char* kind : {"model", "rtl"})
     expect_rate(request({"send_bw",

@@ -340,6 +340,7 @@ TEST(Plans, KeepLeavesTheChosenOnesAndClosesEachQp) {
   Plan p = regress::generate(9, 100, {});
   p.keep({3, 50});
   EXPECT_EQ(p.numbers(), (std::set<uint32_t>{3, 50}));
+  // Each QP in use also has a closing operation of either side (Plan::close_qps).
   EXPECT_EQ(p.ops.size(), 2 + 2 * (p.ops[0].qp == p.ops[1].qp ? 1u : 2u));
 }
 
@@ -388,7 +389,7 @@ TEST(Plans, ReferenceMovesTheBytesOfAWrite) {
 
 struct Told {
   int status;
-  std::string said, shown;
+  std::string said, shown;  // standard error, standard output
 };
 Told told(const RegressRequest& r) {
   testing::internal::CaptureStderr();
@@ -469,7 +470,7 @@ TEST_F(Failure, OfADeviceIsToldAndShrunk) {
   EXPECT_NE(t.said.find("smallest plan that fails"), std::string::npos) << t.said;
 }
 
-/// Depends on all earlier operations.
+/// A check that fails at the 100th completion of a run: it depends on all earlier operations.
 std::string the_hundredth(const regress::Operation&) {
   static unsigned completed = 0;  // of this process, which runs one plan
   return ++completed == 100 ? "the hundredth" : "";

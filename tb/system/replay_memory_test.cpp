@@ -90,6 +90,7 @@ class Script {
     r.kind = {kind, kind};
     return replay_child(r);
   }
+  /// The listing so far.
   Json json = {{"initiator", "peer"}, {"ended", "closed by peer"}, {"units", Json::array()}};
 
  private:
@@ -109,6 +110,7 @@ Json with(Json object, const Json& fields) {
   return object;
 }
 Json only_one(const Json& object) { return Json::array({object}); }
+/// The key expect: a Terminate with this layer, type and code; or an end of this kind.
 Json cause(unsigned layer, unsigned etype, unsigned code) {
   return {{"kind", "terminate"}, {"layer", layer}, {"etype", etype}, {"code", code}};
 }
@@ -496,7 +498,8 @@ std::string told(const std::string& listing) {
   return "nothing";
 }
 
-/// The refusal of a key in lines 2 to 4 of a listing.
+/// Why replay refuses a listing with this key in line 2 and its value from line 3 on; "nothing": it
+/// does not.
 std::string told_of(const std::string& key, const std::string& value) {
   Script s(2);
   s.peer(send(1)).peer("0143 00000000 00000000 00000002 00000000" + kText);

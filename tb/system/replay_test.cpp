@@ -89,7 +89,7 @@ class ReplayOnBoth : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, ReplayOnBoth, testing::Values("model", "rtl", "tandem"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// The last answer is a Terminate with this cause; all earlier answers are as listed.
+/// The last answer is a Terminate with this cause (layer/type/code); earlier ones are as listed.
 void expect_terminate(const Outcome& out, const std::string& cause) {
   EXPECT_EQ(out.status, kMismatch);
   ASSERT_TRUE(out.json.contains("connections")) << out.failure;
@@ -681,6 +681,8 @@ TEST(Plan, TakesFlushFromOurFrame) {
     const Listing l = load_listing(folder / "l.json");
     return make_plan(l, side_of(l, side), 0);
   };
+  // The block of decision 10 ("MNIC", version 1, flags, two zeros), then private data aa. Flags: 01
+  // a Request with all extensions, 81 a Reply with them.
   const std::string asks = "4d4e494301010000aa", grants = "4d4e494301810000aa";
   for (const auto& [answered, flush] : {std::pair{grants, true}, {asks, false}}) {
     const Plan active = plan(asks, answered, "initiator"),

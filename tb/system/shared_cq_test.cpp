@@ -38,7 +38,7 @@ TEST_P(SharedCq, TwoThreadsPollWhileAThirdPosts) {
               EXPECT_EQ(wcs[i].status, IBV_WC_SUCCESS);
               taken.push_back({wcs[i].wr_id, dev.now(), t});
             }
-            if (t == 0) dev.before_doorbell();  // keeps the two out of step
+            if (t == 0) dev.before_doorbell();  // keeps the two pollers out of step
           }
           dev.before_shared();
           ++left;

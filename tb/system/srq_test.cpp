@@ -32,6 +32,7 @@ class SrqTest : public KeyTest {
     std::span<uint8_t> bytes(uint64_t id) {
       return {memory.at(uint64_t{slot_of.at(id)} * kSlot), kSlot};
     }
+    /// The slot of a completed receive is free again.
     void give(uint64_t id) {
       free.push_back(slot_of.at(id));
       slot_of.erase(id);

@@ -369,7 +369,7 @@ TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
               more.push_back(e.read(data.sge(0, 1), key, kTarget));
             const AsyncEvent event = h.event();
             EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
-            EXPECT_EQ(event.peer_term, 0x0101);
+            EXPECT_EQ(event.peer_term, 0x0101);  // 0/1/01: the source is out of bounds
             h.until_complete(e, "completions");
             for (uint32_t i = 0; i < kReads; ++i) {
               EXPECT_EQ(e.wc(reads[i]).status, IBV_WC_SUCCESS) << i;
@@ -479,7 +479,9 @@ TEST_P(Teardown, NothingLeavesBehindTheFin) {
           is_open = true;
           w.tap(kClient).llp_credit({.connection = client_number, .limit = told});
           h.rest(20 * kUs);
-          w.tap(kServer).inject(server_number, fpdu(untagged(0x3, 0, 7)));  // 1/2/03: MSN
+          // A Send with MSN 7 in place of 1: the client finds an error (1/2/03), but may not report
+          // it after its FIN.
+          w.tap(kServer).inject(server_number, fpdu(untagged(0x3, 0, 7)));
           h.until("the client", [&] { return client_done; });
         });
   });

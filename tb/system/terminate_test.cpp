@@ -42,7 +42,7 @@ struct Case {
   std::function<Bytes(Bytes)> forge;
   /// The Terminate's bytes after the first four: length and headers of the segment.
   std::function<Bytes(const Shared&)> headers;
-  bool flush = false;  // both sides request it
+  bool flush = false;  // both sides request the extensions: Flush, atomics, Atomic Write
   /// A later Send may be placed before the offender is refused: post it after the end.
   bool is_passed = false;
   /// The server's own request that gets no answer; default: a Read.
@@ -584,6 +584,7 @@ void TerminateTest::run() {
   // The wire. R5040-5.4-01 to 03, 09; 6.2.1-05: the Terminate is the last FPDU, a FIN follows.
   const Bytes shown = c.headers(shared);
   const bool is_read = shown.size() > 3 && (shown[2] & 0x80) == 0 && (shown[3] & 0x0f) == 0x1;
+  // M (0x80): a length; D (0x40): the DDP header; R (0x20): the RDMAP header, of a Read Request.
   const uint8_t bits = shown.empty() ? 0x00 : c.layer == 0 && c.type == 1 && is_read ? 0xe0 : 0xc0;
   const Bytes want = fpdu(untagged(0x7, 2, 1) +
                           Bytes{static_cast<uint8_t>(c.layer << 4 | c.type), c.code, bits, 0x00} +

@@ -322,7 +322,7 @@ TEST(Timeline, EndsWhereItsMemoryEnds) {
   const Read r = read(Json::parse(trace.json()));
   expect_sound(r);
   EXPECT_EQ(r.tracks.at({1, 1}).size(), 3u);
-  EXPECT_TRUE(r.arrows.empty());  // its end is cut off
+  EXPECT_TRUE(r.arrows.empty());  // the arrow's end, at 30, is cut off
 }
 
 TEST(Timeline, SlicesOfATrackBeginWhereTheOneBeforeEnds) {

@@ -140,7 +140,9 @@ struct Expected {
   std::optional<std::array<uint64_t, 5>> read{};  // sink STag and TO, size, source STag and TO
 };
 
-struct Peer {  // from private data: key, lane, address, slots of both kinds
+// From private data: key, lane, address, slots of both kinds (host-driver/programs/common.cpp). In
+// the capture the 4 bytes of IRD and ORD (RFC 6581) precede them.
+struct Peer {
   uint32_t rkey = 0;
   uint64_t address = 0;
   uint64_t slots = 0;
@@ -240,8 +242,9 @@ void run_program(const Param& p, const std::string& path) {
 
 uint64_t number(const std::string& text) { return std::stoull(text, nullptr, 0); }
 
-/// Checksums are good (1), nothing is malformed. The only warning allowed is the reset that answers
-/// a SYN before the server listened.
+/// Checksums are good (1), nothing is malformed. tshark's severities: 0x600000 is a warning,
+/// 0x800000 an error. The only warning allowed is the reset that answers a SYN before the server
+/// listened.
 void expect_clean(const Row& r) {
   EXPECT_EQ(r[kIpSum], "1");
   EXPECT_EQ(r[kTcpSum], "1");
@@ -444,11 +447,11 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
           for (Endpoint* e : {&write, &send, &read}) h.connect(*e);
           h.until("the server", [&] { return ready; });
           (void)write.write(sink.sge(0, 5), key ^ 0x5a, kTarget);
-          EXPECT_EQ(h.event().peer_term, 0x1100);
+          EXPECT_EQ(h.event().peer_term, 0x1100);  // 1/1/00: STag invalid
           (void)send.send(sink.sge(0, 20));
-          EXPECT_EQ(h.event().peer_term, 0x1202);
+          EXPECT_EQ(h.event().peer_term, 0x1202);  // 1/2/02: no receive
           (void)read.read(sink.sge(0, 100), key, kTarget + 4000);
-          EXPECT_EQ(h.event().peer_term, 0x0101);
+          EXPECT_EQ(h.event().peer_term, 0x0101);  // 0/1/01: source out of bounds
           done = true;
         },
         [&](Host& h) {

@@ -12,10 +12,11 @@ using namespace verbs;
 constexpr uint64_t kTarget = 0x10000000;
 constexpr uint32_t kBytes = 4000, kWrites = 40, kOthers = 2;
 
-/// Simulated time of the other connections' Writes.
+/// How long the Writes of all connections but the first take in simulated time, and how many Writes
+/// of the first connection, which may be narrow, are complete by then.
 struct Result {
   Time others = 0;
-  uint64_t narrow = 0;  // Writes of the narrow one complete by then
+  uint64_t narrow = 0;
 };
 
 Result measure(const Kinds& kind, bool narrow) {

@@ -74,7 +74,7 @@ inline Bytes untagged(uint8_t opcode, uint32_t qn, uint32_t msn) {
          be(0, 4);
 }
 
-/// RFC 5041 section 4.2.
+/// RFC 5041 section 4.2: Tagged, Last, DDP version 1; RDMAP version 1 and opcode; STag, TO.
 inline Bytes tagged(uint8_t opcode, uint32_t stag, uint64_t to) {
   return Bytes{0xc1, static_cast<uint8_t>(0x40 | opcode)} + be(stag, 4) + be(to, 8);
 }

@@ -58,22 +58,24 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
     Time at = 0;
     sim::Record record;
   };
-  std::vector<Seen> sent, taken;  // in transfer order, in RDMA mode and before
-  struct Asked {
+  // Records that the device has sent and received, in RDMA mode and before, in transfer order.
+  std::vector<Seen> sent, taken;
+  struct Asked {  // a request of the device to its LLP
     Time at = 0;
-    size_t sent = 0;  // records before it
+    size_t sent = 0;  // size of Tap::sent at that time
     spec::LlpCtlReq req;
   };
   std::vector<Asked> asked;
   bool keeps = true;                                     // keeps records; else it only counts them
   uint64_t records_sent = 0, bytes_sent = 0;             // in RDMA mode
-  std::function<bool(sim::Record&)> on_tx;               // may change it; false: drops it
-  std::function<void(spec::LlpCredit&)> on_credit;       // may reduce it
+  std::function<bool(sim::Record&)> on_tx;               // may change the record; false: drops it
+  std::function<void(spec::LlpCredit&)> on_credit;       // may reduce the credit
   std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: withheld from the device
-  std::function<bool(const sim::DmaRead&)> on_read;      // false: kept until pass()
-  std::function<void(const sim::DmaWrite&)> on_write;    // when the host accepts it
-  bool takes_writes = true, takes_reads = true;          // is the host ready for them?
-  bool takes_records = true;                             // is the device ready for them?
+  std::function<bool(const sim::DmaRead&)> on_read;      // false: the test keeps it until pass()
+  std::function<void(const sim::DmaWrite&)> on_write;    // when the host accepts the write
+  // False: the host stalls the device's writes or reads. After setting true, call wake().
+  bool takes_writes = true, takes_reads = true;
+  bool takes_records = true;  // false: the device accepts no record of the LLP
 
   /// Puts an FPDU on the wire as if the device had sent it.
   void inject(uint16_t connection, const Bytes& fpdu);
@@ -127,7 +129,7 @@ class SharedReceives {
  public:
   verbs::Srq srq;
 
-  uint64_t receive(const verbs::Sge& sge);
+  uint64_t receive(const verbs::Sge& sge);  // posts a receive; returns its id
   size_t outstanding() const { return posted_.size(); }
 
  private:
@@ -144,6 +146,8 @@ class Endpoint {
   verbs::Qp qp;
   verbs::Connection connection;
 
+  // Each posts one request and returns its id, the wr_id of its completion. `rkey`, and `to` or
+  // `from`: key and address in the peer's memory.
   uint64_t send(const verbs::Sge& sge, uint32_t flags = 0);
   uint64_t send(std::span<const verbs::Sge> sges, uint32_t flags = 0);
   uint64_t write(const verbs::Sge& from, uint32_t rkey, uint64_t to, uint32_t flags = 0);
@@ -218,7 +222,7 @@ class Host {
     must(e.connection.wait_disconnected(dev.now() + kMs), "the peer's end");
     must(e.connection.disconnect(), "disconnect");
   }
-  // The steps of connect() and accept().
+  // connect() without the check of its result; the first step of accept().
   Result<verbs::Connection> try_connect(Endpoint& e, verbs::ConnParam param = {});
   verbs::ConnRequest next_request();
 
@@ -228,10 +232,10 @@ class Host {
   void until_complete(Endpoint& e, const std::string& what) {
     until(what, [&] { return e.outstanding() == 0; });
   }
-  void rest(Time how_long);
+  void rest(Time how_long);  // polls for this long
   /// The next asynchronous event; polls completions meanwhile.
   verbs::AsyncEvent event(Time patience = 2 * kMs);
-  bool quiet();  // no asynchronous event is pending
+  bool quiet();  // no asynchronous event is pending; takes one if there is one
 
   static constexpr uint32_t kAll = verbs::IBV_ACCESS_LOCAL_WRITE | verbs::IBV_ACCESS_REMOTE_WRITE |
                                    verbs::IBV_ACCESS_REMOTE_READ;
@@ -268,7 +272,7 @@ class World {
   /// Runs both programs to their end. Every failure, of a program, a device or the platform, is a
   /// failed expectation.
   void run(Program client, Program server);
-  /// As run(), for programs that must fail or hang.
+  /// As run(), for programs that must fail or hang: expects nothing, returns the result.
   sim::RunResult try_run(Program client, Program server);
 
   bool listening = false;  // the server accepts connections
