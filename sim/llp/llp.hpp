@@ -103,7 +103,7 @@ class Llp final : private Activity, public LinkEnd {
   void open(uint16_t n);
   void connect(const spec::LlpCtlReq& req);
   void half_close(uint16_t n);
-  void abort(uint16_t n, bool tell_device);
+  void abort(uint16_t n, bool tell_device);  // sends RST; tell_device: with event kReset
   void release(uint16_t n);
   void fail_connection(uint16_t n);  // the connection is lost or was not opened: event kFailed
   void maybe_closed(uint16_t n);
@@ -119,11 +119,13 @@ class Llp final : private Activity, public LinkEnd {
   void take_fin(uint16_t n);
   void give(uint16_t n, uint32_t length);
   void rdma_mode(const spec::LlpCtlReq& req);
+  /// Queues a record for the device. is_stream: streaming bytes, else an FPDU; error: the FPDU is
+  /// incomplete.
   void record(uint16_t n, Payload data, bool is_stream, bool error = false);
   void take_acks(Time now);
-  void pump(Time now);
-  void hand_over(Item& item);
-  void report_consumed(Time now, Conn& c);
+  void pump(Time now);         // hands queued items to the device, as far as it accepts them
+  void hand_over(Item& item);  // one item
+  void report_consumed(Time now, Conn& c);  // acknowledges bytes to the peer
 
   const uint8_t host_;
   Link& link_;
