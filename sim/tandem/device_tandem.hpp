@@ -22,10 +22,10 @@
 
 namespace rnic::sim {
 
-/// options.observer, if set, receives everything, too.
+/// options.observer, if set, receives everything that the follower and the ordering checker do.
 std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 
-/// Cycles without activity after which failure() takes what is left on edges for an error.
+/// Cycles without activity after which failure() reports items that are left on edges.
 inline constexpr uint64_t kQuietCycles = 4096;
 /// Longer than the quiet time, for a caller that waits until a device is quiet.
 inline constexpr uint64_t kQuietNs = base::time_of_cycle(2 * kQuietCycles) / 1000;

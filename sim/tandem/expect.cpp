@@ -174,6 +174,7 @@ void Expect::cq_written(const DmaWrite& w) {
 
 void Expect::vector_changed(uint8_t vector, const Vector& v) {
   Owed& o = vectors_[vector];
+  // A message in flight may still have the old address and data.
   if (o.now.address != v.address || o.now.data != v.data) o.before = o.now;
   if (v.masked && !o.now.masked) o.masked_at = tally_.cycle();
   o.now = v;

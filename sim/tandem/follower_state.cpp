@@ -156,6 +156,7 @@ void Steps::command_now(const spec::QpCmd& cmd) {
   const auto qpn = static_cast<uint16_t>(cmd.object);
   commanded_ = qpn;
   begun_ = cmd;
+  // A new ring: units that the RTL read at these addresses for an earlier ring no longer count.
   if (cmd.opcode == spec::AdminOpcode::kCreateQp) {
     const auto a = spec::AdminQpArgs::unpack(cmd.args);
     log_.forget(Client::kSqFetch, a.sq_base, uint64_t{64} << a.log_sq);

@@ -151,6 +151,8 @@ void Steps::invalidation_told(std::deque<Invalidation>& edge,
 
 // --- fast registrations and binds
 
+/// A registration or a bind has changed the table (of_reg). Its end (kOpen, kGivenUp) is of the
+/// oldest claimed registration, anything else of the oldest request that tpt has not taken.
 void Steps::registers(const spec::TptChangeCommit& c) {
   const bool is_bind = c.of_reg >= kBound, is_end = c.of_reg == kOpen || c.of_reg == kGivenUp;
   const std::string_view does = kDoes[c.of_reg];
@@ -204,6 +206,8 @@ void Steps::bind(const spec::TptChangeCommit& c, const model::Tpt::Binding& b, u
   res_dones_.push_back({.qpn = c.qpn, .kind = spec::DeliverKind::kRead, .slot = b.request.slot});
 }
 
+/// The RTL claims the entry for a registration, or refuses the registration. After a claim it reads
+/// the page list.
 void Steps::claim(const spec::TptChangeCommit& c, model::Tpt::Registration r, uint32_t slot) {
   const bool refused = tpt_.claim(r) == model::Tpt::Claim::kRefused;
   if (refused != (c.of_reg == kRefused))

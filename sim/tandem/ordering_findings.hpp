@@ -16,12 +16,14 @@ class Findings {
   void at(uint64_t cycle) { cycle_ = cycle; }
   uint64_t cycle() const { return cycle_; }
 
+  /// Keeps the first violation, with its cycle.
   template <class... Args>
   void differ(fmt::format_string<Args...> text, Args&&... args) {
     if (failure_.empty())
       failure_ = fmt::format("device cycle {}: order: ", cycle_) +
                  fmt::format(text, std::forward<Args>(args)...);
   }
+  /// A rule was checked n times; `what`: a literal that names what was checked, or "unsure".
   void judged(std::string_view what, uint64_t n = 1) { counts_[what] += n; }
 
   const std::string& failure() const { return failure_; }

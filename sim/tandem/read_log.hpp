@@ -60,7 +60,7 @@ class ReadLog {
   /// The bytes [address, address + length) of a client; length 0 is kDone at once. Uses the reads
   /// up only if kDone.
   Taken take(Client client, uint64_t address, uint32_t length);
-  /// The same, but uses nothing up.
+  /// As take(), but uses nothing up.
   Taken peek(Client client, uint64_t address, uint32_t length) const;
   /// Units of an SQ or RQ that are not needed any more: the next read of them may differ.
   void forget(Client client, uint64_t address, uint64_t length);
@@ -71,7 +71,7 @@ class ReadLog {
   /// Payload, admin, qn1 and reg bytes that were read and not used, one line each. Empty if there
   /// are none.
   std::string for_nothing() const;
-  /// The same, and outstanding reads, and fetches whose reads have not been made.
+  /// The lines of for_nothing(), then outstanding reads, then the lines of unread().
   std::string left_over() const;
   /// Fetches whose reads have not been made, one line each.
   std::string unread() const;
@@ -135,12 +135,14 @@ class ReadLog {
            : c == Client::kReg ? reg_
                                : payload_;
   }
+  /// The range, from reads of payload, admin, qn1 or reg; `parts` gets the reads that serve it.
   Taken find(Client client, uint64_t address, uint32_t length, std::vector<Part>* parts) const;
+  /// The range, from units of the SQ or RQ.
   Taken find_unit(Client client, uint64_t address, uint32_t length) const;
-  void into_units(const Read& r);
-  void explain(Read& r);
+  void into_units(const Read& r);  // a completed read of sq or rq updates the units of its ring
+  void explain(Read& r);           // finds the segments that a read of payload is for
   static void subtract(std::vector<Span>& spans, uint32_t from, uint32_t to);
-  std::string near(Client client, uint64_t address, uint32_t length) const;
+  std::string near(Client client, uint64_t address, uint32_t length) const;  // for messages
   void contradict(const std::string& what);
 
   static constexpr size_t kSettledKept = 256;     // extents in dues_; of more, settled ones go
