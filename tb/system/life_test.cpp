@@ -21,6 +21,7 @@ using namespace verbs;
 constexpr uint64_t kTarget = 0x10000000;
 constexpr uint32_t kBytes = 300;
 
+/// Something seen at a device's boundary: "doorbell", "read WQE", "llp_tx", ...
 struct Step {
   std::string what;
   Time at = 0;

@@ -46,9 +46,9 @@ RunRequest request(const std::string& program, const Settings& settings, const c
 }
 
 struct Measured {
-  double rate = 0;
-  std::string by, next;
-  std::map<std::string, double> uses;
+  double rate = 0;                     // messages per second
+  std::string by, next;                // the resource that limits the run; the next one
+  std::map<std::string, double> uses;  // share of each resource that is used, by its name
 };
 std::optional<Measured> measure(const std::string& program, const Settings& settings,
                                 const char* kind) {

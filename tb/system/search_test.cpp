@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using search::Situation;
 using search::Space;
 
+/// The value of a setting that the situation has drawn, else `otherwise`.
 uint64_t value_of(const Situation& s, const std::string& name, uint64_t otherwise) {
   const auto it = s.set.find(name);
   return it == s.set.end() ? otherwise : std::stoull(it->second);
