@@ -44,13 +44,16 @@ struct RtlAdmin : RtlDut<V> {
   StreamIn<spec::RawRxHdr> raw_rx_hdr = RNIC_IN(*this, raw_rx_hdr, spec::RawRxHdr);
   PacketIn raw_rx = RNIC_PACKET_IN(*this, raw_rx);
 
+  /// Drives dev_cfg_i: the registers that host_if passes to admin (enable, bases and size of the
+  /// rings, stag_key).
   void configure(const spec::DevCfg& cfg) {
     const auto words = cfg.to_words();
     std::memcpy(&this->top().dev_cfg_i, words.data(), sizeof words);
   }
+  /// Returns whether admin has stopped because it could not read a command of the ring.
   bool fatal() { return this->top().fatal_o != 0; }
 
-  /// Resets admin, not enabled, and waits until the tables are cleared.
+  /// Resets admin with dev_cfg.enable = 0, and waits until its tables are cleared (ready_o).
   void start(Pace p) {
     configure({});
     this->restart(p);

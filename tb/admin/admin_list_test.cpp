@@ -16,13 +16,16 @@ using spec::AdminMrArgs;
 template <class D>
 class AdminListTest : public AdminWorld<D> {
  protected:
-  /// A region of PD 1 with pages of 2^12 bytes, for page-list entries from `base` on. `number`: the
-  /// place of its list in memory. The minimum build has 1024 entries. ends(), fails(), waits() send
-  /// its create_mr, and expect ok, an error, in_progress.
+  /// A region of PD 1 with pages of 2^12 bytes, for page-list entries from `base` on. Lists with
+  /// different `number` lie 1 MiB apart in memory. The minimum build has 1024 entries (num_pbl).
+  ///
+  /// ends(), fails() and waits() send the create_mr of such a region. They expect ok, the given
+  /// error and in_progress.
   AdminMrArgs list_of(uint32_t pages, uint32_t base, unsigned number = 0) {
     return this->region(1, pages, 12, this->kBuffer + 0x100000U * number, base);
   }
-  /// Sends a command as the driver does: each repetition has the same cookie.
+  /// Calls `send`, whose command gets a cookie that depends on the slot alone. The driver, too,
+  /// repeats a command with the same cookie.
   template <class F>
   auto repeated(uint32_t slot, const F& send) {
     this->cookie = static_cast<uint16_t>(0x100 + slot);
@@ -46,6 +49,7 @@ class AdminListTest : public AdminWorld<D> {
   void destroy(const spec::AdminRsp& made) {
     this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
   }
+  /// Checks that `written` is the whole list of the region, in order.
   void expect_entries(const std::vector<spec::PblWr>& written, const AdminMrArgs& a) {
     ASSERT_EQ(written.size(), a.pages);
     for (uint32_t i = 0; i < a.pages; i++) {
@@ -57,21 +61,22 @@ class AdminListTest : public AdminWorld<D> {
 };
 TYPED_TEST_SUITE(AdminListTest, Duts);
 
-// `reads` counts admin's reads for a create_mr: the command itself, and one for each chunk.
+// `reads` counts admin's reads for a create_mr: the command itself, and one for each chunk. A list
+// of n chunks takes 2n chunk reads, 8 of them in each create_mr.
 TYPED_TEST(AdminListTest, IsReadInParts) {
   each_pace([&](Pace pace) {
     this->start(pace);
     this->must(Op::kCreatePd, 1);
     for (const uint32_t pages : {65U, 256U, 257U, 448U, 511U, 512U, 513U, 600U, 1000U}) {
       const auto a = this->list_of(pages, 1000 - pages);
-      const uint32_t chunks = 2 * ((pages + 63) / 64);  // each is read twice
+      const uint32_t chunks = 2 * ((pages + 63) / 64);  // chunk reads: each chunk is read twice
       std::vector<spec::PblWr> written;
       unsigned commands = 0;
       for (uint32_t left = chunks; left > 8; left -= 8, commands++) {
         this->waits(3, a);
         EXPECT_EQ(this->reads, 1U + 8U);
         written.insert(written.end(), this->pbl.begin(), this->pbl.end());
-        this->must(Op::kCreatePd, 2);  // others pass
+        this->must(Op::kCreatePd, 2);  // other commands pass while the list waits
         this->must(Op::kDestroyPd, 2);
         this->destroy(this->must(Op::kCreateMr, 4, this->list_of(20, 1002, 1)));
       }
@@ -86,9 +91,9 @@ TYPED_TEST(AdminListTest, IsReadInParts) {
   });
 }
 
-// One long list waits at a time. admin answers in_progress to another without reading it. After
-// list_patience (1024) such answers it forgets the waiting list, and the other takes its place. A
-// list whose owner continues it in between stays.
+// One long list waits at a time. admin answers in_progress to the create_mr of another long list,
+// and reads nothing of that list. After list_patience (1024) such answers admin forgets the waiting
+// list, and accepts the other one. When the owner continues its list, the count starts again.
 TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -101,7 +106,7 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
     EXPECT_EQ(this->reads, 1U) << "nothing of the list is read";
   }
   this->destroy(this->ends(3, a));
-  this->waits(3, a);  // 16 chunks in two parts
+  this->waits(3, a);  // the first of two parts: 8 chunks, each read twice
   for (unsigned i = 0; i < 1024; i++) {
     this->waits(4, overlapping);
     EXPECT_EQ(this->reads, 1U);
@@ -119,8 +124,9 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   this->destroy(this->ends(3, a));
 }
 
-// While a long list waits, its owner gives some of its entries to another region, whose list is
-// short or absent (fast). admin then forgets the long list.
+// While a long list waits, a create_mr for another slot claims some of its page-list entries. The
+// list of that create_mr is short, or absent (`fast`: a slot for fast registrations). admin then
+// forgets the long list: its owner may never continue it.
 TYPED_TEST(AdminListTest, AShortListTakesItsEntries) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -135,7 +141,8 @@ TYPED_TEST(AdminListTest, AShortListTakesItsEntries) {
     this->waits(3, a);  // begins anew
     this->destroy(this->ends(3, a));
   }
-  // Entries of a region stay its own; beside it the list that waits begins anew, too.
+  // The entries of a region stay its own: the create_mr of slot 5 is refused. This also makes the
+  // waiting list begin anew, since admin does not know whose entries were claimed.
   const auto region = this->must(Op::kCreateMr, 4, this->list_of(20, 500, 1));
   this->waits(3, a);
   this->refused(Status::kInUse, Op::kCreateMr, 5, this->list_of(20, 519, 2));
@@ -153,12 +160,12 @@ TYPED_TEST(AdminListTest, AnotherCommandDoesNotContinueIt) {
   const auto a = this->list_of(900, 0);
   for (unsigned i = 0; i < 2; i++) this->waits(3, a);
   EXPECT_FALSE(this->pbl.empty());
-  this->mem[a.page_list + 1] ^= 0x10;
+  this->mem[a.page_list + 1] ^= 0x10;  // bit 12 of the first address: it stays page-aligned
   this->expect(Status::kInProgress, Op::kCreateMr, 3, a);
   EXPECT_TRUE(this->pbl.empty());
   std::vector<spec::PblWr> written;
   for (unsigned i = 0; i < 3; i++) {
-    this->waits(3, a);  // begins anew, the first time
+    this->waits(3, a);  // the first of these begins the list anew
     written.insert(written.end(), this->pbl.begin(), this->pbl.end());
   }
   const auto made = this->ends(3, a);
@@ -167,7 +174,8 @@ TYPED_TEST(AdminListTest, AnotherCommandDoesNotContinueIt) {
   this->destroy(made);
 }
 
-// Its slot is taken by another command: the list is forgotten, with its entries.
+// While a long list waits, another create_mr takes its slot. admin forgets the list, and releases
+// its page-list entries.
 TYPED_TEST(AdminListTest, ItsSlotGoesToAnother) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);
@@ -190,7 +198,8 @@ TYPED_TEST(AdminListTest, ItsSlotGoesToAnother) {
   this->destroy(this->must(Op::kCreateMr, 5, this->list_of(60, 0)));
 }
 
-// The list turns bad, or its slot is taken, in a later part.
+// The list turns bad or unreadable, or tpt refuses the create_mr, in a later part. The page-list
+// entries are free afterwards.
 TYPED_TEST(AdminListTest, ALaterPartFails) {
   using W = AdminWorld<TypeParam>;
   each_pace([&](Pace pace) {

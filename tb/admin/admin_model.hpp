@@ -1,4 +1,5 @@
-// The model's admin with the interface of RtlAdmin.
+// The model's admin with the interface of RtlAdmin (admin_dut.hpp). step() gives the behaviour
+// class one input item a cycle: bytes and responses first, then a doorbell.
 #pragma once
 
 #include <memory>

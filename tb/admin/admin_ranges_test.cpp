@@ -71,7 +71,7 @@ TYPED_TEST(AdminRangesTest, PageListsDoNotOverlap) {
       this->must(Op::kDestroyMr, stag);
     }
   }
-  // The last entry; kept for fast registrations; a window has none.
+  // The last 8 entries, kept for fast registrations (`fast`). A window needs no entries.
   const uint32_t last = this->sizes.num_pbl - 8;
   const uint32_t kept =
       this->make(1, {.pd = 1, .log_page = 3, .pbl_base = last, .pages = 8, .fast = 1});
@@ -133,16 +133,18 @@ TYPED_TEST(AdminRangesTest, SlotsOfTwoQpsDoNotOverlap) {
       // admin has only queried the QP's state; the last output is its response.
       EXPECT_EQ(this->order, (std::vector<std::string>{"qp query_qp 5", this->order.back()}));
     };
+    // QP 4 takes IRD slots 10 to 29 and ORD slots 32 to 63.
     this->must(Op::kModifyQp, 4, this->slots(10, 20, 32, 32));
     busy(this->slots(29, 1, 0, 1));
     busy(this->slots(0, 11, 0, 0));
     busy(this->slots(0, 0, 31, 2));
-    busy(this->slots(30, 1, 63, 1));  // the second range overlaps: the first is not taken either
-    this->must(Op::kModifyQp, 5, this->slots(30, 1, 10, 20));  // pools of their own
+    busy(this->slots(30, 1, 63, 1));  // the ORD range overlaps: IRD slot 30 is not taken either
+    this->must(Op::kModifyQp, 5, this->slots(30, 1, 10, 20));  // ORD: another pool
     restart(5);
     this->must(Op::kModifyQp, 5, this->slots(0, 0, 0, 0));
     restart(5);
-    // Free after a command that fails, taken after one that is to be given again.
+    // The slots are free after a modify_qp that fails. They are free after in_progress from
+    // query_qp, too. They stay taken after a destroy_qp that answers in_progress.
     const auto good = this->slots(30, 2, 0, 32);
     this->refuse[W::kConn] = {Status::kBadState};
     this->expect(Status::kBadState, Op::kModifyQp, 5, good);
@@ -155,7 +157,7 @@ TYPED_TEST(AdminRangesTest, SlotsOfTwoQpsDoNotOverlap) {
     this->expect(Status::kInProgress, Op::kDestroyQp, 5);
     this->must(Op::kCreateQp, 6, this->qp(1, 2, 3));
     this->expect(Status::kInUse, Op::kModifyQp, 6, this->slots(31, 1, 0, 0));
-    this->must(Op::kDestroyQp, 6);  // had none: those of QP 5 stay
+    this->must(Op::kDestroyQp, 6);  // QP 6 has no slots: those of QP 5 stay taken
     this->must(Op::kCreateQp, 6, this->qp(1, 2, 3));
     this->expect(Status::kInUse, Op::kModifyQp, 6, this->slots(31, 1, 0, 0));
     this->must(Op::kDestroyQp, 5);
@@ -166,6 +168,8 @@ TYPED_TEST(AdminRangesTest, SlotsOfTwoQpsDoNotOverlap) {
   });
 }
 
+// Regions of 1 to 90 entries in 16 slots, created and destroyed at random. `taken` is the
+// reference.
 TYPED_TEST(AdminRangesTest, AtRandom) {
   each_pace([&](Pace pace) {
     this->start(pace);

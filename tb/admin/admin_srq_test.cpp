@@ -15,7 +15,8 @@ using spec::AdminLimitArgs;
 using spec::AdminQpArgs;
 using spec::AdminSrqArgs;
 
-// An SRQ has a number of the QPs' space, but the commands of QPs are not for it, nor its for QPs.
+// SRQs and QPs share one number space. Commands on QPs refuse the number of an SRQ, and commands on
+// SRQs that of a QP.
 TYPED_TEST(AdminSrqTest, IsNoQp) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -49,7 +50,7 @@ TYPED_TEST(AdminSrqTest, IsInUseWhileQpsTakeFromIt) {
     this->must(Op::kDestroySrq, 0);
     this->refused(Status::kInUse, Op::kDestroySrq, 7);
     this->must(Op::kModifySrq, 7, AdminLimitArgs{.limit = 1});
-    this->must(Op::kDestroyQp, 4);  // has none
+    this->must(Op::kDestroyQp, 4);  // QP 4 has no SRQ
     this->must(Op::kDestroyQp, 5);
     this->refused(Status::kInUse, Op::kDestroySrq, 7);
     this->must(Op::kDestroyQp, 6);
@@ -60,7 +61,8 @@ TYPED_TEST(AdminSrqTest, IsInUseWhileQpsTakeFromIt) {
   });
 }
 
-// A QP that is refused, by admin, by its unit or for a CQ that has overrun, uses no SRQ.
+// A create_qp leaves no reference to the SRQ if admin refuses it, if qp refuses it, or if a CQ has
+// overrun.
 TYPED_TEST(AdminSrqTest, IsNotUsedByAQpThatIsRefused) {
   this->start({20, 20});
   this->furnish();

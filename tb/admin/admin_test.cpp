@@ -5,9 +5,9 @@
 //
 // admin_world.hpp plays the driver, host memory and the units. must() sends a command that must
 // succeed, expect() one with the given status, refused() one that admin itself must refuse without
-// any effect. furnish() creates PD 1, EQ 1, CQs 2 and 3, and QP 4 of these. `sent` holds the
-// commands that units got since the last command of the driver. refuse[unit] are statuses that a
-// unit returns instead of ok.
+// any effect. furnish() creates PD 1, EQ 1, CQs 2 and 3, and QP 4 with these. `sent` holds the
+// commands that units got since the last command of the driver. refuse[unit] holds the statuses of
+// a unit's next responses.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -90,10 +90,10 @@ TYPED_TEST(AdminTest, OpcodesAndFlags) {
       EXPECT_TRUE(this->sent.empty());
     }
   }
-  this->must(Op::kCreatePd, 0);  // none of them created it
+  this->must(Op::kCreatePd, 0);  // none of the refused commands has created PD 0
 }
 
-// The range of the number is checked before everything except the opcode.
+// admin checks the range of the object's number before everything except opcode and flags.
 TYPED_TEST(AdminTest, Objects) {
   this->start({20, 20});
   const auto& s = this->sizes;
@@ -268,6 +268,7 @@ TYPED_TEST(AdminTest, QpArguments) {
   // At most 32 IRD and 32 ORD slots (max_ird, max_ord), and 532 streaming bytes: an MPA Reply of 20
   // bytes with 512 of private data.
   const auto& s = this->sizes;
+  // With bases 0 a range of 33 slots lies inside the pool: only the limit of a QP refuses it.
   auto low = this->to_rts(1);
   low.ird_base = low.ord_base = 0;
   Spoiled<AdminModifyArgs> many(low);
@@ -347,7 +348,7 @@ TYPED_TEST(AdminTest, RegionArguments) {
     bound.qpn = static_cast<uint16_t>(qpn);
     this->refused(Status::kBadArgument, Op::kCreateMr, 7, bound);
   }
-  this->must(Op::kDestroyPd, 1);
+  this->must(Op::kDestroyPd, 1);  // no refused create_mr refers to the PD
   this->must(Op::kCreatePd, 1);
   bound.qpn = static_cast<uint16_t>(this->sizes.num_qps - 1);
   bound.rights |= spec::kAccessRemoteInvalidate;
@@ -417,7 +418,8 @@ TYPED_TEST(AdminTest, RegionArguments) {
   ok(a);
 }
 
-// A memory window: a type, a PD and a key, nothing else. No list is read.
+// A create_mr of a memory window has a type, a PD and a key. All other arguments must be 0, and
+// admin reads no page list.
 TYPED_TEST(AdminTest, WindowArguments) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -489,7 +491,8 @@ TYPED_TEST(AdminTest, PageLists) {
       }
       if (testing::Test::HasFailure()) return;
     }
-    // An entry becomes unreadable between check and write.
+    // admin reads a list of more than 64 entries twice: to check it, and to write it. Before the
+    // second read an entry becomes unreadable.
     const auto a = this->region(1, 65, 12, 0x4000);
     unsigned seen = 0;
     this->on_read = [&](const spec::RdReq& r) {
@@ -695,7 +698,8 @@ TYPED_TEST(AdminTest, RingsWrap) {
   });
 }
 
-// Threads that share the ring may ring its doorbell out of order.
+// Threads that share the ring may ring its doorbell out of order. A doorbell with an older index
+// than the newest one has no effect.
 TYPED_TEST(AdminTest, LateDoorbellTakesNothingBack) {
   each_pace([&](Pace pace) {
     this->start(pace, 3);
@@ -734,6 +738,7 @@ TYPED_TEST(AdminTest, NothingBeforeEnable) {
   EXPECT_EQ(this->reads, 0U);
 }
 
+// Command 3 cannot be read: admin reports fatal, executes no later command and ignores doorbells.
 TYPED_TEST(AdminTest, UnreadableCommandStopsAll) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -764,6 +769,7 @@ TYPED_TEST(AdminTest, TheEndOfAQpIsAnsweredBehindItsCompletions) {
     };
     this->must(Op::kModifyQp, 4,
                AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kError)});
+    // The dummy query_cq: its response proves that the QP's completions are written.
     EXPECT_EQ(orders(), (std::vector<std::string>{"qp modify_qp 4", "cq query_cq 0"}));
     this->must(Op::kModifyQp, 4,
                AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kClosing)});
@@ -837,7 +843,7 @@ TYPED_TEST(AdminTest, ModifyToRts) {
           EXPECT_EQ(r.second, data);
         }
       };
-      auto again = [&] {  // the QP that was started has its IRD and ORD slots
+      auto again = [&] {  // the started QP 4 holds its IRD and ORD slots: destroys it
         this->must(Op::kDestroyQp, 4);
         this->must(Op::kCreateQp, 4, this->qp(1, 2, 3));
       };
@@ -1055,7 +1061,7 @@ TYPED_TEST(AdminTest, Random) {
       }
       if (want == Status::kOk && op == Op::kCreateMr && this->slot_used(object))
         want = Status::kExists;
-      // admin sends the command to a unit. PDs exist only in admin.
+      // reaches: admin sends the command to a unit. PDs exist only in admin.
       const bool reaches = want == Status::kOk && op != Op::kCreatePd && op != Op::kDestroyPd;
       if (reaches && rng.percent(15)) {
         want = rng.percent(50) ? Status::kNoResource : Status::kInProgress;
@@ -1135,7 +1141,8 @@ TYPED_TEST(AdminTest, Random) {
   });
 }
 
-// The figures in the header of admin.sv, with a margin: host memory and units are the test's.
+// Bounds on the latencies that the header of admin.sv gives. The bounds have a margin, because host
+// memory and units are those of the bench.
 TYPED_TEST(AdminRtlTest, Latency) {
   this->start({0, 0});
   auto cycles = [&](auto f) {

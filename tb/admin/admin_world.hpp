@@ -32,6 +32,7 @@ constexpr uint32_t u32(uint64_t v) { return static_cast<uint32_t>(v); }
 template <class T>
 using Some = std::initializer_list<T>;
 
+/// The 56 argument bytes of a command, and the 16 result bytes of a response, as in the rings.
 template <class A>
 Args packed(const A& a) {
   Args out{};
@@ -46,6 +47,7 @@ std::array<uint8_t, 16> packed_result(const R& r) {
   return out;
 }
 
+/// Sparse memory: a byte that was never written is 0. A read that touches a spoiled byte fails.
 class HostMemory {
  public:
   uint8_t& operator[](uint64_t at) { return bytes_[at]; }
@@ -59,7 +61,7 @@ class HostMemory {
   }
   void clear() { bytes_.clear(), bad_.clear(); }
   void spoil(uint64_t at) { bad_.push_back(at); }  // this byte becomes unreadable
-  void mend() { bad_.clear(); }
+  void mend() { bad_.clear(); }                    // all bytes become readable again
   [[nodiscard]] bool is_bad(uint64_t at, size_t n) const {
     return std::any_of(bad_.begin(), bad_.end(), [&](uint64_t b) { return b >= at && b < at + n; });
   }
@@ -78,6 +80,7 @@ class AdminWorld : public testing::Test {
     spec::Cmd cmd;
     friend bool operator==(const Sent&, const Sent&) = default;
   };
+  // Bus addresses: command ring, response ring, page lists.
   static constexpr uint64_t kCmds = 0x7000'0000'1000, kRsps = 0x123'4567'8000,
                             kBuffer = 0x5'0000'0000;
 
@@ -85,8 +88,8 @@ class AdminWorld : public testing::Test {
   base::Rng rng = test_rng("world");
   HostMemory mem;
   spec::Sizes sizes = D::sizes();
-  unsigned log_size = 3;
-  uint16_t index = 0;
+  unsigned log_size = 3;  // log2 of the entries of each ring
+  uint16_t index = 0;     // of the next command; counts all commands, modulo 2^16
 
   // --- outputs since the last command (forget() clears them)
   std::vector<Sent> sent;
@@ -102,16 +105,17 @@ class AdminWorld : public testing::Test {
   std::function<void(const spec::RdReq&)> on_read;  // called before each read is answered
 
   // --- the units
-  std::deque<Status> refuse[4];  // a unit's next responses if not ok; kOk: this one passes
-  // the status of tpt's response to the query of a slot, instead of the right one
+  // By Unit: the statuses of its next responses. kOk: the unit executes this command.
+  std::deque<Status> refuse[4];
+  // Status with which tpt answers the query of a slot; none: the true one.
   std::optional<Status> answer_question;
   std::map<uint32_t, spec::QpState> qp_state;
   std::set<uint32_t> overrun;                                 // CQs
   std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> lists;  // STag: page-list entries: first, count
   Bytes waiting;                                            // the bytes that conn_give returns
-  bool give_ends = false;                                   // the connection ends first
-  std::optional<spec::CmdRsp> last_answer;                  // of a unit to a command in `sent`
+  bool give_ends = false;  // the connection ends before conn_give has returned bytes
+  std::optional<spec::CmdRsp> last_answer;  // of a unit to a command in `sent`
 
   void start(Pace pace, unsigned log = 3) {
     dut.start(pace);
@@ -130,6 +134,7 @@ class AdminWorld : public testing::Test {
                    .admin_rsp_base = kRsps,
                    .admin_log_size = u8(log)});
   }
+  /// Clears the recorded outputs of admin, and `waiting`.
   void forget() {
     sent.clear(), order.clear(), pbl.clear(), raw.clear(), reads = 0, last_answer.reset();
     questions = 0;
@@ -187,7 +192,8 @@ class AdminWorld : public testing::Test {
     }
     return rsp;
   }
-  /// A query_mr with the arguments of a create_mr queries a slot.
+  /// Returns whether admin asks tpt if a slot is free: a query_mr with the arguments of a
+  /// create_mr.
   static bool is_question(Unit unit, const spec::Cmd& c) {
     const auto a = spec::AdminMrArgs::unpack(c.args);
     return unit == kTpt && c.opcode == Op::kQueryMr && (a.pages != 0 || a.window != 0);
@@ -196,6 +202,7 @@ class AdminWorld : public testing::Test {
     return std::any_of(regions.begin(), regions.end(),
                        [&](const auto& r) { return r.second.first == slot; });
   }
+  /// tpt's response to that query: ok if a region or window has the slot, else not_found.
   spec::CmdRsp slot_answer(const spec::Cmd& c) {
     EXPECT_TRUE(pbl.empty()) << "an entry was written before the slot is known to be free";
     spec::CmdRsp rsp{.status = slot_used(c.object) ? Status::kOk : Status::kNotFound};
@@ -209,7 +216,8 @@ class AdminWorld : public testing::Test {
     rng.fill(rsp.result);
     return rsp;
   }
-  /// create_qp: the QP exists by now.
+  /// The response to a command that admin sends after qp has created the QP of a create_qp:
+  /// query_cq of each of its CQs, and destroy_qp if a CQ has overrun.
   spec::CmdRsp after_create(const spec::Cmd& c) {
     EXPECT_EQ(c.args, Args{});
     spec::CmdRsp rsp;
@@ -223,6 +231,8 @@ class AdminWorld : public testing::Test {
     }
     return rsp;
   }
+  /// Responds to all commands of admin to one unit. `in` carries the responses. Returns whether
+  /// there was a command.
   template <class Out, class In>
   bool serve(Unit unit, Out& out, In& in) {
     bool did = false;
@@ -258,7 +268,7 @@ class AdminWorld : public testing::Test {
     }
     return did;
   }
-  /// Responds to all requests of admin.
+  /// Responds to all requests of admin. Returns whether there was one.
   bool pump() {
     bool did = false;
     while (!dut.pbl_wr.empty()) {
@@ -301,6 +311,8 @@ class AdminWorld : public testing::Test {
     }
     return did;
   }
+  /// Runs admin and its surroundings until the condition holds, for at most `limit` cycles. Returns
+  /// whether it holds.
   template <class Until>
   bool run(Until until, uint64_t limit = Dut::kLimit) {
     for (uint64_t i = 0; i < limit; i++) {
@@ -317,6 +329,7 @@ class AdminWorld : public testing::Test {
   // --- the rings
   uint64_t cmd_at(uint16_t i) const { return kCmds + 64U * (i & ((1U << log_size) - 1)); }
   uint64_t rsp_at(uint16_t i) const { return kRsps + 32U * (i & ((1U << log_size) - 1)); }
+  /// The phase bit that admin writes for entry i: 1 on the first pass over the ring, then 0, ...
   uint8_t phase(uint16_t i) const { return (i >> log_size & 1) == 0; }
   std::optional<uint16_t> cookie;  // of all commands, instead of a random one for each
   spec::AdminCmd write_cmd(uint16_t i, Op op, uint32_t object, const Args& args,
@@ -331,7 +344,9 @@ class AdminWorld : public testing::Test {
     mem.put(cmd_at(i), b);
     return c;
   }
+  /// Returns whether response i is written. Its phase bit is the top bit of byte 31.
   bool answered(uint16_t i) { return (mem[rsp_at(i) + 31] >> 7) == phase(i); }
+  /// Reads response i, and checks the fields that repeat the command.
   spec::AdminRsp answer_of(uint16_t i, const spec::AdminCmd& c) {
     const auto rsp = spec::AdminRsp::unpack(mem.get(rsp_at(i), 32));
     EXPECT_EQ(rsp.cookie, c.cookie);
@@ -359,7 +374,8 @@ class AdminWorld : public testing::Test {
   spec::AdminRsp command(Op op, uint32_t object, const A& args) {
     return command(op, object, packed(args));
   }
-  /// Sends a command that must succeed, and that its unit must get unchanged.
+  /// Sends a command that must succeed, and that its unit must get unchanged. admin must return the
+  /// unit's result unchanged, too.
   template <class A = Args>
   spec::AdminRsp must(Op op, uint32_t object, const A& args = {}) {
     const auto rsp = expect(Status::kOk, op, object, args);
@@ -378,6 +394,7 @@ class AdminWorld : public testing::Test {
     }
     return rsp;
   }
+  /// Sends a command that must end with this status.
   template <class A = Args>
   spec::AdminRsp expect(Status status, Op op, uint32_t object, const A& args = {}) {
     const auto rsp = command(op, object, bytes_of(args));
@@ -418,13 +435,14 @@ class AdminWorld : public testing::Test {
   static spec::AdminSrqArgs srq(uint16_t pd) {
     return {.pd = pd, .page = 2, .base = 0xdef'0040, .log_size = 15};
   }
-  /// That QP with its receives from an SRQ.
+  /// The same QP, with its receives from the SRQ of this number. rq_base and log_rq must be 0 then.
   static spec::AdminQpArgs on_srq(spec::AdminQpArgs a, uint16_t number) {
     a.rq_base = a.log_rq = 0;
     a.has_srq = 1, a.srq = number;
     return a;
   }
-  /// Page-list entries that no region has, from some random one on.
+  /// Returns the first of `count` successive page-list entries that no region has. The search
+  /// starts at a random entry.
   uint32_t free_entries(uint32_t count) {
     const auto first = u32(rng.below(sizes.num_pbl));
     for (uint32_t i = 0; i < sizes.num_pbl; i++) {
@@ -439,8 +457,8 @@ class AdminWorld : public testing::Test {
     ADD_FAILURE() << "no " << count << " entries are free";
     return 0;
   }
-  /// A region of whole pages of 2^log_page bytes, with its list in memory. Rights 7: local write 1,
-  /// remote write 2, remote read 4.
+  /// The arguments of a create_mr for whole pages of 2^log_page bytes. Writes a page list of random
+  /// addresses to memory at `list`. Rights 7: local write 1, remote write 2, remote read 4.
   spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12,
                            uint64_t list = kBuffer, std::optional<uint32_t> pbl_base = {}) {
     Bytes b;
@@ -475,7 +493,7 @@ class AdminWorld : public testing::Test {
             .stream_length = stream_length,
             .stream_address = stream_address};
   }
-  /// PD 1, EQ 1, CQs 2 and 3 on it, QP 4.
+  /// Creates PD 1, EQ 1, CQs 2 and 3 on EQ 1, and QP 4 with CQ 2 (send) and CQ 3 (receive).
   void furnish() {
     must(Op::kCreatePd, 1);
     must(Op::kCreateEq, 1, ring());
@@ -484,9 +502,10 @@ class AdminWorld : public testing::Test {
     must(Op::kCreateQp, 4, qp(1, 2, 3));
   }
 
-  // --- the reference: the existing objects and their references
+  // --- the reference: the existing objects, by number. `uses` and the numbers in pds and eqs count
+  // the objects that refer to them. Only the random test of admin_test.cpp keeps it.
   struct Ref {
-    std::map<uint32_t, unsigned> pds, eqs;  // number of references
+    std::map<uint32_t, unsigned> pds, eqs;
     struct Cq {
       uint8_t eqn;
       unsigned uses;
