@@ -36,7 +36,8 @@ class ModelAlu {
 
 class RtlAlu : public tb::RtlDut<VAtomicAlu> {
  public:
-  /// idle: percent of cycles without an operation. Each result must come kLatency cycles later.
+  /// idle: percent of cycles without an operation; all pins are random then. Each result must come
+  /// kLatency cycles after its operation (header of atomic_alu.sv).
   std::vector<AtomicResult> run(const std::vector<Operation>& operations, unsigned idle = 0) {
     static constexpr uint64_t kLatency = 2;
     std::vector<AtomicResult> results;
@@ -92,7 +93,7 @@ uint64_t add_by_fields(uint64_t orig, uint64_t data, uint64_t mask) {
 template <class Alu>
 class AtomicAluTest : public testing::Test {
  protected:
-  struct Vector {
+  struct Vector {  // operands; then the expected new value, and whether the word is written
     uint64_t orig, data, mask, compare, compare_mask, value;
     bool writes;
   };
@@ -113,7 +114,7 @@ class AtomicAluTest : public testing::Test {
 using Alus = testing::Types<RtlAlu, ModelAlu>;
 TYPED_TEST_SUITE(AtomicAluTest, Alus);
 
-constexpr uint64_t kAll = ~uint64_t{0};
+constexpr uint64_t kAll = ~uint64_t{0};  // a mask of all bits
 
 // The first five vectors are those of A-27. FetchAdd ignores compare data and compare mask.
 TYPED_TEST(AtomicAluTest, FetchAddVectors) {

@@ -33,8 +33,8 @@ struct AtomicDut : RtlDut<V> {
 
   void restart(Pace p) override {
     RtlDut<V>::restart(p);
-    // tpt always takes qn1_retired. `dead` and `word_done` come in the cycle of put(), so that the
-    // bench knows that cycle.
+    // tpt always accepts qn1_retired. `dead` and `word_done` are valid in the cycle of put(), so
+    // that the bench knows that cycle.
     retired.stall(0);
     dead.idle(0);
     word_done.idle(0);

@@ -44,7 +44,7 @@ class AtomicLockTest : public testing::Test {
   struct Due {  // a response or a wake
     uint64_t at = 0;
     unsigned entry = 0;
-    std::optional<bool> granted;
+    std::optional<bool> granted;  // of a response: granted, else queued
   };
 
   tb::RtlDut<typename B::V> dut;
@@ -88,7 +88,8 @@ class AtomicLockTest : public testing::Test {
     dut.restart({});
   }
 
-  /// One cycle. The rates are in percent of cycles; `addresses` lists the addresses in use.
+  /// Runs one cycle: checks the outputs, then drives at most one release and one acquire. `acquire`
+  /// and `release` are rates in percent of cycles. Acquires take their address from `addresses`.
   void step(unsigned acquire, unsigned release, const std::vector<uint64_t>& addresses) {
     auto& t = dut.top();
     const uint64_t now = dut.now();
@@ -119,7 +120,9 @@ class AtomicLockTest : public testing::Test {
         const uint64_t since = now - next.acquired_at;
         met("release one cycle after the acquire of the bucket", since == 1);
         met("release two cycles after the acquire of the bucket", since == 2);
-        // An acquire still in stage 1 gets a response that says granted. A later one gets a wake.
+        // The release makes `next` the front of its bucket. If the acquire of `next` was one cycle
+        // ago, it is still in stage 1, and its response says granted. If it was earlier, its
+        // response says queued, and a wake follows.
         if (since == 1)
           responses.back().granted = true;
         else
@@ -208,7 +211,7 @@ class AtomicLockTest : public testing::Test {
     granted_now.insert(e);
   }
   std::set<unsigned> granted_now;        // in this cycle
-  std::map<uint64_t, unsigned> last_of;  // entry of a bucket's last acquire
+  std::map<uint64_t, unsigned> last_of;  // by bucket: the entry of its last acquire
 
   /// Addresses: a few words of one page, and others that share their bucket or page.
   std::vector<uint64_t> some_addresses(unsigned count) {
@@ -260,7 +263,8 @@ TYPED_TEST(AtomicLockTest, AnAcquireAndAReleaseACycle) {
   }
 }
 
-// A reset under load: `last` keeps its contents, which are invalid after the reset.
+// A reset under load. The table `last` of atomic_lock keeps its contents, which are invalid after
+// the reset.
 TYPED_TEST(AtomicLockTest, StartsAnewAfterAReset) {
   const auto addresses = this->some_addresses(3);
   for (int round = 0; round < 200 && !this->HasFatalFailure(); round++) {

@@ -38,12 +38,15 @@ constexpr uint32_t kBadStag = 0x100;              // plus the tpt_result with wh
 struct Times {  // cycles, at least min and at most max
   uint64_t min = 1, max = 1;
 };
-/// What the random test does. hot: the share of requests for one of the hot words.
+/// The random traffic of a test. hot: percent of the requests that name one of the hot words.
 struct Mix {
-  unsigned write = 25, cmp_swap = 30, match = 60;  // percent; the rest FetchAdd
+  // Percent. write: Atomic Writes. cmp_swap: CmpSwaps among the others; the rest are FetchAdds.
+  // match: requests with small compare operands, so that a comparison may succeed.
+  unsigned write = 25, cmp_swap = 30, match = 60;
   unsigned hot = 40, hot_words = 3, cold_words = 500;
-  unsigned bad_stag = 5, misaligned = 5, bad_read = 5;  // percent: refused, refused, unread
-  unsigned dead = 3, result = 20, request = 100;        // percent of cycles
+  // Percent. A bad STag or a misaligned address ends refused, a bad read ends unread (AtomicEnd).
+  unsigned bad_stag = 5, misaligned = 5, bad_read = 5;
+  unsigned dead = 3, result = 20, request = 100;  // percent of cycles with such an item
   Times tpt{2, 12}, read{2, 60}, store{1, 30};
 };
 
@@ -94,7 +97,8 @@ class AtomicTest : public testing::Test {
   std::map<uint64_t, unsigned> holders;             // between read and acceptance of the store
   std::map<uint64_t, uint64_t> released;            // cycle of the last holder's release
   std::map<uint64_t, std::deque<RdStatus>> bad_reads;
-  /// Something that a partner does in cycle `at`. holds: the item has the word to itself.
+  /// An answer that tpt or the host gives in cycle `at`. holds: the item holds the lock of its
+  /// word.
   struct Due {
     uint64_t at = 0;
     uint64_t address = 0, data = 0;
@@ -153,7 +157,9 @@ class AtomicTest : public testing::Test {
     qpns.assign(some.begin(), some.end());
     dut.restart(p);
   }
+  /// A random time within these bounds.
   uint64_t time(Times t) { return rng.between(t.min, t.max); }
+  /// The word of `mem` or `ref` at an address. A new word gets the same random value in both.
   uint64_t& word(std::map<uint64_t, uint64_t>& m, uint64_t address) {
     if (!mem.contains(address)) {
       const uint64_t v = rng.percent(50) ? rng.below(4) : rng.next();
@@ -189,7 +195,9 @@ class AtomicTest : public testing::Test {
     if (rng.percent(mix.misaligned)) r.tagged_offset |= rng.between(1, 7);
     if (rng.percent(mix.bad_stag)) r.stag = kBadStag + static_cast<uint32_t>(rng.between(1, 5));
   }
-  spec::AtomicReq random_result() {  // own sink words, since results take no lock
+  /// A result for a sink word that no request names, since results take no lock: offsets from 0x800
+  /// on lie beyond those of random_req().
+  spec::AtomicReq random_result() {
     spec::AtomicReq r = random_req();
     r.op = AtomicOp::kResult;
     r.stag = static_cast<uint32_t>(rng.below(kHalf));
@@ -202,6 +210,7 @@ class AtomicTest : public testing::Test {
     offered->req = r;
     dut.req.put(r);
   }
+  /// Offers at most one result or request, and sometimes reports a QP as dead.
   void generate() {
     std::optional<uint16_t> now_offered;
     if (offered == nullptr) {
@@ -298,6 +307,7 @@ class AtomicTest : public testing::Test {
   }
 
   // --- decisions, in order
+  /// Executes one decision of atomic (tap_atomic_word) on `ref`, and checks word_wr against it.
   void decide(const spec::AtomicWordCommit& c) {
     const uint64_t now = dut.now() - 1;  // the cycle that has just ended
     ItemPtr item;
@@ -360,8 +370,8 @@ class AtomicTest : public testing::Test {
     queue.pop_front();
     if (!item->dead_at) return;
     met("dead, and goes on");
-    // Its turn comes with its extent, or when the holder before it releases the word. An
-    // atomic_dead takes 2 cycles to reach it, and may then be too late.
+    // atomic drops an item that is dead before its turn. The turn comes with the item's extent, or
+    // when the holder before it releases the word. An atomic_dead takes 2 cycles to reach the item.
     ASSERT_GE(*item->dead_at + 2, std::max(item->extent_at, released[item->address]))
         << "was dead before its turn: " << item->req.describe();
   }
@@ -415,6 +425,7 @@ class AtomicTest : public testing::Test {
     responses++;
     on_end(i);
   }
+  /// Removes an item that ended undecided from those that wait for its word.
   void leave(const ItemPtr& item) {
     auto& queue = waiting[item->address];
     std::erase(queue, item);
@@ -473,6 +484,7 @@ class AtomicTest : public testing::Test {
       step();
     }
   }
+  /// Runs without new items until all have ended. Then no lock is held, and `mem` equals `ref`.
   void drain(uint64_t limit = 60'000) {
     for (uint64_t i = 0; i < limit && !this->HasFatalFailure(); i++) {
       if (!offered && inside.empty() && results.empty() && store_due.empty()) break;
@@ -600,7 +612,7 @@ TYPED_TEST(AtomicTest, ResultsPassRequestsThatWait) {
   this->drain();
 }
 
-// Requests for one hot word delay another word only by arbitration: one word per arbiter.
+// Requests for one hot word delay a request for another word only by arbitration.
 TYPED_TEST(AtomicTest, HotWordDoesNotSlowOthers) {
   for (const bool hot : {false, true}) {
     Mix m;
@@ -635,7 +647,7 @@ TYPED_TEST(AtomicTest, HotWordDoesNotSlowOthers) {
   }
 }
 
-// The header of atomic.sv.
+// The latencies in the header of atomic.sv.
 TYPED_TEST(AtomicTest, Latency) {
   for (const auto& [tpt, read, store] :
        std::vector<std::array<uint64_t, 3>>{{2, 2, 1}, {8, 50, 20}}) {
