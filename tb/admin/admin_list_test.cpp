@@ -62,7 +62,7 @@ class AdminListTest : public AdminWorld<D> {
 TYPED_TEST_SUITE(AdminListTest, Duts);
 
 // `reads` counts admin's reads for a create_mr: the command itself, and one for each chunk. A list
-// of n chunks takes 2n chunk reads, 8 of them in each create_mr.
+// of n chunks (n > 1) takes 2n chunk reads, at most 8 of them in each create_mr.
 TYPED_TEST(AdminListTest, IsReadInParts) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -106,7 +106,7 @@ TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
     EXPECT_EQ(this->reads, 1U) << "nothing of the list is read";
   }
   this->destroy(this->ends(3, a));
-  this->waits(3, a);  // the first of two parts: 8 chunks, each read twice
+  this->waits(3, a);  // the first of two parts: 8 of the 16 chunk reads
   for (unsigned i = 0; i < 1024; i++) {
     this->waits(4, overlapping);
     EXPECT_EQ(this->reads, 1U);

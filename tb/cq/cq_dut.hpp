@@ -13,11 +13,11 @@
 
 namespace rnic::tb {
 
-/// Pulses once for each item that was put to `stream`, one pulse per cycle, however late the stream
-/// offers the items. So host_if reports a CQ doorbell when it accepts it (bell_given_i), and qp a
-/// completion when it makes it (cqe_given_i). Stages between the units may delay the items
-/// themselves. cq counts the pulses: they tell how many doorbells precede a completion, and how
-/// many completions precede a command.
+/// Drives a pulse input of cq: one pulse for each item that was put to `stream`, at most one per
+/// cycle, however late the stream offers the items. In the device host_if drives bell_given_i when
+/// it accepts a CQ doorbell, and qp drives cqe_given_i when it makes a completion. Stages between
+/// the units may delay the items themselves. cq counts the pulses: they show how many doorbells
+/// precede a completion, and how many completions precede a command.
 template <class Stream>
 class GivenPulse final : public Port {
  public:

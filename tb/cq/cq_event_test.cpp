@@ -1,10 +1,11 @@
 // cq's events: arming and its races, the writes to event queues, and what cq discards when a CQ is
 // destroyed.
 //
-// A doorbell of a CQ has the consumer's index. It may arm the CQ: cq then writes one event entry to
-// the CQ's EQ as soon as the CQ has an entry at or after that index (if armed for solicited ones: a
-// solicited entry or an error). An event that finds no room in its EQ stays pending. Errors of QPs
-// and CQs, and changes of connections, are events of EQ 0.
+// A doorbell of a CQ has the consumer's index. The doorbell may arm the CQ: cq then writes one
+// event entry to the CQ's EQ as soon as the CQ has an entry at or after that index. A CQ that is
+// armed for solicited completions waits for a solicited entry or an error. An event that finds no
+// room in its EQ stays pending. Errors of QPs and CQs, and changes of connections, are events of EQ
+// 0.
 //
 // cq_world.hpp plays qp (complete), the driver (arm, doorbell, eq_doorbell) and the host's memory,
 // and checks each write. create_cq and create_eq take the log2 of the number of entries.
@@ -87,7 +88,7 @@ TYPED_TEST(CqEventTest, SolicitedOnly) {
       w.complete(2, solicited, status);
       w.complete(2);
       this->expect_silence(w);
-      // Five entries follow `from`; the third and fourth counted.
+      // Five entries follow `from`. The third and the fourth are solicited or errors.
       w.doorbell(2, static_cast<uint16_t>(from + 2), true, true);
       EXPECT_EQ(w.take_events(), one);
       w.doorbell(2, static_cast<uint16_t>(from + 3), true, true);
@@ -108,15 +109,15 @@ TYPED_TEST(CqEventTest, SolicitedOnly) {
   });
 }
 
-/// InfiniBand, Request Completion Notification: an arming for the next completion cannot be
-/// withdrawn by a later arming for solicited ones.
+/// As in InfiniBand (Request Completion Notification): a CQ that is armed for any completion stays
+/// so, even if a later doorbell arms it for solicited ones.
 TYPED_TEST(CqEventTest, AnArmingForAnyIsNotTakenBack) {
   this->worlds([&](auto& w, Pace) {
     w.create_cq(2, {.log = 4});
     const Events one = {this->completion(2)};
     w.arm(2, false);
     w.arm(2, true);
-    w.doorbells_taken();  // take both: a completion could come between them
+    w.doorbells_taken();  // cq has both before the completion comes
     w.complete(2);
     EXPECT_EQ(w.take_events(), one);
     w.doorbell(2, w.cqs.at(2).written, true, true);  // the next arming has its own kind
@@ -170,7 +171,8 @@ TYPED_TEST(CqEventTest, ArmingRacesWithCompletions) {
   });
 }
 
-// A consumed solicited completion stays consumed, even after the index wraps past its slot.
+// A solicited completion that the driver has consumed causes no event later, even when the 16-bit
+// index reaches its value again.
 TYPED_TEST(CqEventTest, AnOldSolicitedCompletionStaysConsumed) {
   this->dut.restart({});
   CqWorld<TypeParam> w(this->dut, test_rng());
@@ -194,6 +196,8 @@ TYPED_TEST(CqEventTest, AnOldSolicitedCompletionStaysConsumed) {
   EXPECT_EQ(w.take_events(), Events{this->completion(1)});
 }
 
+// More events than fit in the EQs stay pending, once each, and are written when the driver frees
+// entries.
 TYPED_TEST(CqEventTest, AFullEqKeepsEverything) {
   this->dut.restart({});
   each_pace([&](Pace p) {
@@ -220,7 +224,7 @@ TYPED_TEST(CqEventTest, AFullEqKeepsEverything) {
     everything();
     for (auto& [cqn, c] : w.cqs) {
       w.arm(cqn);
-      for (unsigned i = 0; i < 3; i++) w.complete(cqn);  // the third overruns it
+      for (unsigned i = 0; i < 3; i++) w.complete(cqn);  // the third overruns the CQ of 2 entries
       expected.insert(this->completion(cqn, c.setup.eqn));
       expected.insert({EqeType::kCqError, cqn, 0});
     }
@@ -311,7 +315,8 @@ TYPED_TEST(CqEventTest, ModifyMovesACqWithItsPendingEvent) {
   });
 }
 
-/// An event that an arming made due waits for room. The destruction of its CQ may overtake it.
+/// A doorbell makes an event of CQ 2 due while cq_wr stalls, after n writes for CQ 1. A destroy_cq
+/// of CQ 2 may overtake the event. After the response to destroy_cq no such event may be written.
 TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -331,7 +336,7 @@ TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
       d.cq_wr.stall(0);
       EXPECT_EQ(d.cq_cmd_rsp.take().status, AdminStatus::kOk);
       w.see();
-      w.cqs.erase(2);  // no event of it after the response
+      w.cqs.erase(2);  // see() now refuses an event of CQ 2
       w.settle();
       ASSERT_FALSE(testing::Test::HasFailure()) << n << " completions before them";
       w.doorbell(1, w.cqs.at(1).written);
@@ -341,7 +346,8 @@ TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
   });
 }
 
-/// Event sources and pending events alternate. RTL only: in the model the bench makes this choice.
+/// cq alternates between accepting new events and writing pending ones, so a stream of new events
+/// does not stop the writes. RTL only: for the model, CqModelDut::step() chooses.
 TYPED_TEST(CqEventRtlTest, EventsAreWrittenWhileMoreOfThemCome) {
   auto& d = this->dut;
   d.restart({0, 0});
@@ -384,9 +390,9 @@ TYPED_TEST(CqEventTest, ADueEventIsNotOneOfTheNextCqOfItsNumber) {
   EXPECT_EQ(w.query(last).armed, 0);
 }
 
-// An error is discarded before it is reported, and the next CQ of the same number has an error: the
-// list holds one entry for the number. All other CQs are also in the list, so that one pass over it
-// takes long.
+// An error of CQ 2 waits in cq's list of pending events, because EQ 0 does not exist. The CQ is
+// destroyed, and the next CQ of that number also has an error. The list must hold the number once.
+// Events of all other objects are also in the list, so that one pass over it takes long.
 TYPED_TEST(CqEventTest, ForgottenErrorsTakeNoSecondPlace) {
   auto& d = this->dut;
   d.restart({});
@@ -413,7 +419,7 @@ TYPED_TEST(CqEventTest, ForgottenErrorsTakeNoSecondPlace) {
   }
   w.create_eq(0, 12, 1);
   const auto events = w.take_events();
-  // Completion and error of 7 CQs, the error of CQ 2.
+  // Completion and error of 7 CQs, the error of CQ 2, one event of each QP and connection.
   EXPECT_EQ(events.size(), 2 * 7 + 1U + qps + conns);
   EXPECT_EQ(std::count(events.begin(), events.end(), (EventSeen{EqeType::kCqError, 2, 0})), 1);
 }

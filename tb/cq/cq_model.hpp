@@ -70,8 +70,9 @@ struct CqModelDut : ModelDut {
 
   Out out_{*this};
   std::unique_ptr<model::Cq> cq_;
-  std::optional<model::Cq::Event> message_;  // its entry is written, its message is not yet
-  uint64_t time_ = 0;
+  // The event whose entry is written, and whose MSI-X message is the next write.
+  std::optional<model::Cq::Event> message_;
+  uint64_t time_ = 0;  // steps since construction: the timestamp of completions
 };
 
 }  // namespace rnic::tb

@@ -26,7 +26,8 @@ class CqTest : public testing::Test {
  protected:
   D dut;
 
-  /// A world with EQ 0 (2^4 entries, vector 1), at every pace.
+  /// Calls body(world, pace) at every pace, each time after a reset and in a new world with EQ 0
+  /// (2^4 entries, vector 1).
   template <class F>
   void worlds(F body) {
     each_pace([&](Pace p) {
@@ -36,6 +37,7 @@ class CqTest : public testing::Test {
       body(w, p);
     });
   }
+  /// The event that reports a completion of CQ `cqn`, in EQ `eqn`.
   static EventSeen completion(uint32_t cqn, uint32_t eqn = 0) {
     return {spec::EqeType::kCompletion, cqn, eqn};
   }

@@ -108,10 +108,10 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
   });
 }
 
-/// A command is executed after the completions that qp gave before it, however many are queued at
-/// cq's input. cq responds after those completions are written. admin's response to destroy_qp is
-/// therefore the last message that the driver gets about a QP. The model's queues are tested in
-/// tb/model.
+/// cq executes a command after the completions that qp gave before the command, however many are
+/// queued at cq's input. cq responds after those completions are written. Therefore admin's
+/// response to destroy_qp is the last message that the driver gets about a QP. tb/model tests the
+/// same of the model.
 TYPED_TEST(CqRtlTest, ACommandStaysBehindTheCompletionsBeforeIt) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -142,7 +142,8 @@ TYPED_TEST(CqRtlTest, ACommandStaysBehindTheCompletionsBeforeIt) {
   });
 }
 
-/// qp has given completions that a stage between qp and cq holds: the port does not show them.
+/// qp has given completions (cqe_given_i) that a stage between qp and cq still holds: cqe_req is
+/// not valid. A later command waits for them.
 TYPED_TEST(CqRtlTest, ACommandWaitsForCompletionsThatHaveNotArrived) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -211,12 +212,12 @@ TYPED_TEST(CqTest, IndicesWrapAtSixteenBits) {
   CqWorld<TypeParam> w(this->dut, test_rng());
   w.create_eq(0, 2, 1);
   w.create_cq(1, {.log = 4});
-  const unsigned total = 2 * 65536 + 304;
+  const unsigned total = 2 * 65536 + 304;  // passes the wrap twice
   for (unsigned done = 0; done < total; done += 8) {
     const unsigned near = done % 65536;
     // Close to the wrap, and now and then, the test arms before the eight completions.
     const bool look = near < 64 || near > 65536 - 64 || done % 2048 == 0;
-    if (look) {  // an old solicited completion never becomes visible again
+    if (look) {  // solicited completions from before the wrap must cause no event
       w.settle(40);
       w.arm(1, true);
       w.doorbells_taken();
@@ -302,7 +303,7 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
       for (const auto opcode :
            {AdminOpcode::kQueryCq, AdminOpcode::kModifyCq, AdminOpcode::kDestroyCq})
         if (TypeParam::kIsRtl) {
-          // the model's admin answers it; its cq gets no such command
+          // RTL only: admin refuses commands for an absent CQ, and the model's cq relies on it
           EXPECT_EQ(w.command(opcode, 2).status, AdminStatus::kNotFound);
         }
       w.eq_doorbell(1);
@@ -349,9 +350,9 @@ TYPED_TEST(CqTest, OverrunsNeverStallTheCompletionsOfOthers) {
   });
 }
 
-/// A CQ is destroyed while its fault waits for qp. Its number is created again and overruns again:
-/// qp gets one fault, of the new CQ. The faults of the other CQs all come. The model reports a
-/// fault at once.
+/// A CQ is destroyed while its fault waits for qp. A new CQ of the same number overruns again: qp
+/// gets one fault, that of the new CQ. The faults of the other CQs all come. RTL only: the model
+/// reports a fault at once.
 TYPED_TEST(CqRtlTest, AFaultThatWaitsEndsWithItsCq) {
   each_pace([&](Pace p) {
     auto& d = this->dut;
@@ -559,7 +560,9 @@ TYPED_TEST(CqTest, RandomTraffic) {
       w.create_cq(cqn, {.log = static_cast<unsigned>(rng.between(1, 5)), .eqn = cqn & 1U});
       drivers[cqn] = {};
     }
-    auto news = [&](uint16_t cqn) {  // does a completion count, from the arming index on?
+    // Returns whether an event is due: from the arming index on, the ring has a completion of the
+    // kind that the CQ is armed for.
+    auto news = [&](uint16_t cqn) {
       const auto& v = drivers[cqn];
       const auto& c = w.cqs.at(cqn);
       const size_t unread = static_cast<uint16_t>(c.written - v.from);
@@ -729,8 +732,8 @@ TYPED_TEST(CqRtlTest, LatencyAndThroughput) {
         w.settle();
         return to - from;
       };
-  EXPECT_EQ(cycles(1), 3U);
-  EXPECT_EQ(cycles(100), 201U);  // one every two cycles
+  EXPECT_EQ(cycles(1), 3U);      // the latency in the header of cq.sv
+  EXPECT_EQ(cycles(100), 201U);  // 3, then 99 more, one every two cycles
 }
 
 }  // namespace

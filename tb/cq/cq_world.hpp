@@ -21,6 +21,7 @@
 
 namespace rnic::tb {
 
+/// An event entry that cq has written: its kind, the CQ, QP or connection, and its EQ.
 struct EventSeen {
   spec::EqeType kind{};
   uint32_t object = 0;
@@ -34,6 +35,7 @@ inline void PrintTo(const EventSeen& e, std::ostream* out) {  // NOLINT: GoogleT
   *out << fmt::format("{} {} on EQ {}", to_string(e.kind), e.object, e.eqn);
 }
 
+/// How a CQ is created. log: log2 of its entries. page: the doorbell page that may ring it.
 struct CqSetup {
   unsigned log = 3;
   uint32_t eqn = 0;
@@ -44,13 +46,13 @@ struct CqSetup {
 struct CqSeen {
   CqSetup setup{};
   uint64_t base = 0;
-  uint16_t asked = 0;                 // completions put
+  uint16_t asked = 0;                 // completions put on cqe_req
   uint16_t written = 0;               // entries found in the ring
   uint16_t consumer = 0;              // last index reported by a doorbell
   std::deque<spec::Cqe> expected{};   // requested and not found yet
-  std::vector<bool> counted{};        // of each entry found: solicited or an error
+  std::vector<bool> counted{};        // for each entry found: it is solicited or an error
   uint64_t time = 0;                  // timestamp of the last entry found
-  std::optional<uint32_t> old_eqn{};  // while modify_cq is in progress
+  std::optional<uint32_t> old_eqn{};  // while modify_cq is in progress: the EQ before it
   [[nodiscard]] uint32_t size() const { return 1U << setup.log; }
 };
 
@@ -101,6 +103,7 @@ class CqWorld {
     EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
     return spec::AdminCqResult::unpack(rsp.result);
   }
+  /// log: log2 of the entries. vector: the MSI-X vector that follows each event entry.
   void create_eq(uint32_t eqn, unsigned log, uint8_t vector) {
     Eq e{.base = (rng_.next() >> 21 << 20) + (uint64_t{eqn} << 21), .log = log, .vector = vector};
     e.base |= uint64_t{1} << 63;
@@ -116,6 +119,7 @@ class CqWorld {
     eqs_.erase(eqn);
   }
 
+  /// Puts a random completion with these fields on cqe_req, as qp does.
   void complete(uint16_t cqn, bool solicited = false,
                 spec::WcStatus status = spec::WcStatus::kSuccess) {
     CqSeen& c = cqs.at(cqn);
@@ -135,11 +139,12 @@ class CqWorld {
     e.index = static_cast<uint16_t>(rng_.next());
     e.is_recv = rng_.percent(50);
     e.immediate = rng_.next();
-    e.timestamp = rng_.below(uint64_t{1} << 48);  // cq sets these two
+    e.timestamp = rng_.below(uint64_t{1} << 48);  // cq replaces timestamp and phase
     e.phase = rng_.percent(50);
     return e;
   }
 
+  /// Rings the CQ's doorbell with its consumer index, and with its own page.
   void doorbell(uint16_t cqn, uint16_t index, bool arm = false, bool solicited_only = false) {
     CqSeen& c = cqs.at(cqn);
     c.consumer = index;
@@ -149,7 +154,7 @@ class CqWorld {
                           .arm = arm,
                           .solicited_only = solicited_only});
   }
-  /// Arms with the index after all entries seen, as a driver does.
+  /// Arms the CQ, with the index after the last entry that see() has read, as a driver does.
   void arm(uint16_t cqn, bool solicited_only = false) {
     doorbell(cqn, cqs.at(cqn).written, true, solicited_only);
   }
@@ -159,6 +164,8 @@ class CqWorld {
         dut_.run_until([&] { return !dut_.cq_doorbell.busy() && !dut_.eq_doorbell.busy(); }));
     for (unsigned i = 0; i < 400; i++) dut_.advance();
   }
+  /// Frees all event entries that see() has read: the consumer index of the EQ becomes the
+  /// producer's.
   void eq_doorbell(uint32_t eqn) {
     eqs_.at(eqn).consumer = eqs_.at(eqn).producer;
     dut_.eq_doorbell.put({.eqn = static_cast<uint8_t>(eqn), .index = eqs_.at(eqn).consumer});
@@ -172,12 +179,13 @@ class CqWorld {
       judge(wr);
     }
   }
+  /// Runs until no item has moved for `quiet` cycles; then checks all writes.
   void settle(uint64_t quiet = 300) {
     dut_.settle(quiet);
     see();
     EXPECT_TRUE(messages_.empty()) << "an MSI-X message is missing";
   }
-  /// Returns the events since the last call, after all has settled, in a fixed order.
+  /// Settles, and returns the events since the last call, sorted.
   std::vector<EventSeen> take_events(uint64_t quiet = 300) {
     settle(quiet);
     auto out = std::move(events);
@@ -188,7 +196,8 @@ class CqWorld {
 
   std::map<uint16_t, CqSeen> cqs;
   std::vector<EventSeen> events;
-  std::vector<uint64_t> counts_at_event;  // entries of its CQ in memory when an event was written
+  // For each completion event: the entries of its CQ in memory when the event was written.
+  std::vector<uint64_t> counts_at_event;
   base::Rng& rng() { return rng_; }
 
  private:
@@ -206,6 +215,7 @@ class CqWorld {
       messages_.pop_front();
       return;
     }
+    // The differences are unsigned, so an address below a base is outside, too.
     for (auto& [eqn, e] : eqs_)
       if (wr.address - e.base < uint64_t{16} << e.log) return judge_event(wr, eqn, e);
     for (auto& [cqn, c] : cqs)
@@ -246,7 +256,7 @@ class CqWorld {
     want.phase = (c.written >> c.setup.log & 1) == 0 ? 1 : 0;
     want.timestamp = got.timestamp;
     EXPECT_EQ(got, want) << got.describe() << "\n" << want.describe();
-    EXPECT_GE(got.timestamp, c.time);  // device cycles: TimestampsCountCycles
+    EXPECT_GE(got.timestamp, c.time);  // the test TimestampsCountCycles checks the values
     c.time = got.timestamp;
     c.written++;
     c.counted.push_back(got.solicited != 0 || got.status != spec::WcStatus::kSuccess);
