@@ -31,6 +31,7 @@ Bytes flush_response(uint32_t msn) {
   return b;
 }
 
+/// A message as rdmap puts it: the body holds SGEs or inline bytes.
 struct Message {
   spec::TxMessageHdr hdr{};
   Bytes body;
@@ -46,7 +47,7 @@ Bytes memory(uint32_t stag, uint64_t to, uint32_t length) {
   return b;
 }
 
-/// The response to a Flush of a range: its first byte is read back.
+/// The response to a Flush of a range that begins at `address`: ddp reads back its first byte.
 Message probe(uint16_t qpn, uint32_t key = 0x6000, uint64_t address = 0x777,
               uint64_t watermark = 0x1234beef, uint8_t slot = 0x33) {
   Message m;
@@ -122,14 +123,15 @@ struct DdpFlushTest : testing::Test {
     return static_cast<unsigned>(
         std::erase_if(items, [&](const spec::RespSlotFree& f) { return f.qpn == qpn; }));
   }
-  /// Receives packets of another QP, whose placement is held.
+  /// Receives `count` Writes of QP `qpn`, and holds their place_done.
   void receive_held(World<D>& w, uint16_t qpn, uint16_t count) {
     w.hold_places = true;
     for (uint16_t i = 0; i < count; i++)
       w.receive(qpn, tagged(0, true, 0x4000, 64, Bytes(9, 1)), kPlace);
     ASSERT_TRUE(dut.run_until([&] { return w.held_places == count; }));
   }
-  /// Checks a restarted QP: no old message or failure, all slots free, and MSN 1.
+  /// Starts the QP again, and checks that no message or failure of its last life is left: it sends
+  /// with MSN 1, and all its slots are free.
   void expect_clean_life(World<D>& w, uint16_t qpn) {
     w.sq_used[qpn] = w.resp_used[qpn] = 0;
     w.start_qp(qpn, 7, true);
@@ -280,7 +282,7 @@ TYPED_TEST(DdpFlushTest, TheSlotIsFreedWhenTheResponseIsSent) {
     auto& d = this->dut;
     w.start_qp(0, 7, true);
     for (uint32_t msn = 1; msn < 9 && !testing::Test::HasFailure(); msn++) {
-      const bool is_read = msn % 4 == 0;  // a Read Response is sent before it
+      const bool is_read = msn % 4 == 0;  // a Read Response is put before the Flush Response
       size_t asked = w.answered;
       d.payload_hdr.idle(100);
       if (is_read) {
@@ -291,7 +293,7 @@ TYPED_TEST(DdpFlushTest, TheSlotIsFreedWhenTheResponseIsSent) {
       }
       this->put(w, probe(0));
       const bool is_inside = d.run_until([&] { return w.answered == asked + 1; }, 1000);
-      EXPECT_TRUE(is_inside || is_read);  // the model's queue may not hold both
+      EXPECT_TRUE(is_inside || is_read);  // the model's queue of segments may not hold both
       d.cycles(kHold);
       EXPECT_EQ(this->freed(0), 0U) << "the response is only scheduled";
       EXPECT_EQ(w.resp_used[0], 1U);
@@ -310,8 +312,8 @@ struct Outcome {
   RdStatus status{};
   TptResult result{};
 };
-// Reads that fail, one per status. Then keys that fail the lookup for the read, after rdmap's
-// check.
+// Read-backs that fail: with each status of PCIe, then with results of the lookup by which tpt
+// translates the read-back. (rdmap has checked the key before; it may have become bad since.)
 constexpr Outcome kFailures[] = {
     {RdStatus::kUnsupported, TptResult::kOk}, {RdStatus::kAborted, TptResult::kOk},
     {RdStatus::kPoisoned, TptResult::kOk},    {RdStatus::kOk, TptResult::kStag},
@@ -321,8 +323,9 @@ uint32_t failing_key(const Outcome& o) {
   return 0x70000 | (o.status != RdStatus::kOk ? kPoisonedKey : 0) | static_cast<uint32_t>(o.result);
 }
 
-// One tx_fault, no slot freed, nothing sent except the Terminate. Later segments are dropped
-// without a report, whether they were scheduled before the fault or not.
+// After a failed read-back ddp reports one tx_fault, frees no slot and sends nothing of the QP
+// except the Terminate. It drops later segments without a report, whether they were scheduled
+// before the fault or not.
 TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
   each_pace([&](Pace p) {
     World w(this->dut, p);

@@ -105,6 +105,7 @@ struct ModelDdp : PacedDut {
   struct Tpt final : model::Translation {
     explicit Tpt(ModelDdp& dut) : d(dut) {}
     spec::TptResult check(const spec::WqeCheck&) const override { return spec::TptResult::kOk; }
+    /// A lookup for a transmit segment while schedule() runs, else for a received one.
     spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& extents) override {
       if (!d.scheduling_) return d.ask_rx(c, extents);
       d.tx_xlate.push(c);
@@ -122,9 +123,9 @@ struct ModelDdp : PacedDut {
     ModelDdp& d;
   };
 
-  /// Gives one item of a group to tpt. A group has one response, after its last item; extents
-  /// follow it if the result is ok. An invalidation that is not the last item of its group is taken
-  /// as good here: benches must not let it fail.
+  /// Puts one item of a group on rx_xlate. A group has one response, after its last item. If the
+  /// result is ok and the last item has bytes, the extents of the group follow. Each item before
+  /// the last counts as good: a bench must not let an invalidation fail that has pieces after it.
   spec::TptResult ask_rx(const spec::RxXlate& x, model::ExtentList& extents) {
     rx_xlate.give(x);
     if (x.last == 0) return spec::TptResult::kOk;
@@ -137,12 +138,14 @@ struct ModelDdp : PacedDut {
     }
     return result;
   }
+  /// Accepts a ULPDU into the queue rx_. Then judges the oldest one, if it has its receive WQE.
   void receive() {
     if (rx_ulpdu_hdr.offers() && rx_ulpdu.offers() && !rx_.full()) {
       const auto hdr = rx_ulpdu_hdr.pop();
       const Packet p = rx_ulpdu.pop();
-      model::RxUlpdu u{.hdr = hdr, .data = Payload::make(hdr.length)};       // a bench may omit
-      std::copy(p.bytes.begin(), p.bytes.end(), u.data.writable().begin());  // bytes at the end
+      // A bench may put a packet of fewer bytes than hdr.length, as SendOverFourGigabytesIsTooLong.
+      model::RxUlpdu u{.hdr = hdr, .data = Payload::make(hdr.length)};
+      std::copy(p.bytes.begin(), p.bytes.end(), u.data.writable().begin());
       ddp_->rx.enters(hdr.qpn);
       rx_.push(std::move(u));
     }
@@ -163,14 +166,15 @@ struct ModelDdp : PacedDut {
     for (const auto& e : p->extents.all()) place_extent.push(e);
     place.push(to_packet(p->data.bytes()));
   }
-  /// Acknowledges after all reports to qp and rdmap are accepted: ready() is true when the port's
-  /// queue is empty.
+  /// Acknowledges orders after qp and rdmap have accepted all reports: ready() is true when the
+  /// port's queue is empty.
   void acknowledge() {
     if (!rx_done.ready() || !sq_slot_free.ready() || !resp_slot_free.ready() || !tx_fault.ready())
       return;
     for (const auto& a : acks_) qp_ack.push(a);
     acks_.clear();
   }
+  /// Uses one grant: schedules a segment and requests its payload.
   void schedule() {
     if (!tx_grant.offers() || segments_.full()) return;
     const auto grant = tx_grant.pop();
@@ -184,6 +188,7 @@ struct ModelDdp : PacedDut {
     if (s->segment.fetches) payload_req.push(s->fetch.hdr);
     segments_.push(std::move(s->segment));
   }
+  /// Sends the oldest scheduled segment, once its payload has come.
   void send() {
     if (!segments_.ready() || !tx_ulpdu_hdr.takes() || !tx_ulpdu.takes()) return;
     auto& s = segments_.front();
@@ -210,7 +215,7 @@ struct ModelDdp : PacedDut {
   PacedFifo<model::RxUlpdu> rx_{*this, "rx", sizes().fifo_depth};
   PacedFifo<model::Ddp::Segment> segments_{*this, "segments", sizes().seg_depth};
   std::vector<spec::QpAckDdp> acks_;
-  bool taking_ = false;      // a receive WQE is requested
+  bool taking_ = false;      // rq_take_req is sent and not answered
   bool scheduling_ = false;  // while schedule() checks the segment's keys
 };
 

@@ -9,6 +9,7 @@
 
 namespace rnic::tb {
 
+/// Writes a 32-bit value into a wide table entry (an array of 32-bit words), from bit lsb on.
 template <class Word>
 void deposit(Word& word, unsigned lsb, uint32_t value) {
   for (unsigned i = 0; i < 32; i++) {
@@ -18,8 +19,9 @@ void deposit(Word& word, unsigned lsb, uint32_t value) {
   }
 }
 
-/// The next MSN of a queue, received or sent. In the RTL's tables, lsb is the number of bits in the
-/// fields after the MSN, which the comments list: 32 bits of each later MSN, pd 16, persist 1,
+/// set_rx_msn() sets the next MSN that QP `qpn` must receive on queue `qn`, set_tx_msn() the next
+/// one that it sends (`qn`: 0, 1 or 3). In the RTL, lsb is the number of bits in the fields after
+/// that MSN; the comments list the fields. Their widths: each later MSN 32, pd 16, persist 1,
 /// written 1, write_len 32; resp_tagged 1, resp_length 32, term_length 7, sq_info 35 for each slot.
 template <class D>
 void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
@@ -37,7 +39,7 @@ void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
     deposit(dut.top().rootp->ddp__DOT__u_tx__DOT__u_sched__DOT__u_table__DOT__mem[qpn],
             35 * D::sizes().sq_slots + 7 + 32 + 1 + 16 + (qn == 3 ? 0 : 32 * (2 - qn)), msn);
 }
-/// Packets placed since reset.
+/// Sets the number of packets placed since reset.
 template <class D>
 void set_placed(D& dut, uint64_t count) {
   if constexpr (requires { dut.behaviour(); })

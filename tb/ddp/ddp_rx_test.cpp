@@ -17,6 +17,8 @@ using spec::RqTake;
 using spec::WcStatus;
 
 constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7;
+// Verdicts: refuse; accept without payload; accept and place; the same at the end of a receive,
+// with payload and without.
 const spec::RxVerdict kDrop{};
 const spec::RxVerdict kTake{
     .accept = 1, .place = 0, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
@@ -27,7 +29,8 @@ const spec::RxVerdict kPlaceRecv{
 const spec::RxVerdict kTakeRecv{
     .accept = 1, .place = 0, .deliver = DeliverKind::kRecv, .solicited = 0, .slot = 0};
 
-/// A WQE of SGEs with these lengths. The default TO is 16 bytes before the end of a page.
+/// A receive WQE of SGEs with these lengths. SGE i has the key stag + (i << 16). The default TO is
+/// 16 bytes before the end of a page.
 spec::RecvWqe wqe(uint16_t index, std::vector<uint32_t> lengths, uint32_t stag = 0x1000,
                   uint64_t to = 0x10ff0) {
   spec::RecvWqe w{.index = index,
@@ -54,6 +57,7 @@ std::vector<uint64_t> addresses(const spec::RecvWqe& w, uint64_t from, uint64_t 
       if (at >= from) out.push_back(bus(sges[i]->stag, sges[i]->tagged_offset + k));
   return out;
 }
+/// The same for n bytes of an STag from a TO on, and for the bytes of a placed packet.
 std::vector<uint64_t> addresses(uint32_t stag, uint64_t to, uint64_t n) {
   std::vector<uint64_t> out;
   for (uint64_t k = 0; k < n; k++) out.push_back(bus(stag, to + k));
@@ -83,13 +87,14 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
     World w(this->dut, p);
     base::Rng rng = test_rng();
     w.start_qp(1, 0x1234);
-    // Around a beat with and without the 14 bytes of the header, around a page, and the longest.
+    // Lengths around a beat, with and without the 14 bytes of the tagged header; around a page; and
+    // the longest, 65535 - 14.
     const std::vector<size_t> lengths{0,   1,   49,  50,   51,   63,   64,   65,
                                       113, 114, 115, 1460, 4096, 4097, 65521};
     for (size_t n : lengths) {
-      // ddp handles every tagged opcode but Read Response as a Write. rdmap refuses the unknown
-      // ones later; opcode 9 stands for these. The QP has started without `persist`: there the
-      // fifth bit of the opcode (0x10) is reserved and ignored.
+      // ddp handles every tagged opcode but Read Response as a Write. rdmap refuses unknown opcodes
+      // later; opcode 9 stands for these. The QP has started without `persist`, so the fifth bit of
+      // the opcode (0x10) is reserved, and ddp ignores it.
       for (const auto& [opcode, right] :
            {std::pair{kWrite, spec::kAccessRemoteWrite},
             {kReadResponse, spec::kAccessLocalWrite},
@@ -139,7 +144,7 @@ struct Bad {
   Bytes ulpdu;
   Cause cause;                           // in rx_segment
   Cause mpa = Cause::kNone;              // of mpa: then the ULPDU is empty
-  WcStatus status = WcStatus::kSuccess;  // of the receive, if ddp reports it
+  WcStatus status = WcStatus::kSuccess;  // in rx_done; kSuccess: ddp reports no receive
   RqTake take = RqTake::kOk;
 };
 
@@ -392,6 +397,7 @@ TYPED_TEST(DdpRxRtlTest, StopsAndSyncsFollowTheReportsBeforeThem) {
   }
 }
 
+// ddp judges headers and has keys checked while the verdicts of earlier segments are outstanding.
 TYPED_TEST(DdpRxRtlTest, HeaderOfTheNextIsJudgedWhileVerdictsWait) {
   World w(this->dut, Pace{});
   for (uint16_t q = 0; q < 4; q++) w.start_qp(q);
@@ -610,9 +616,9 @@ TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
   });
 }
 
-/// ddp has the STag of a Send with Invalidate checked with the last segment, before its pieces. The
-/// report waits for tpt. Later reports of the same QP wait for it; those of other QPs do not.
-/// R5040-5.3-15
+/// ddp has the STag of a Send with Invalidate checked with the last segment, before the segment's
+/// pieces. The report of the Send waits until tpt has closed the STag (invalidated). Later reports
+/// of the same QP wait for that report; those of other QPs do not. R5040-5.3-15
 TYPED_TEST(DdpRxTest, SendWithInvalidateIsReportedWhenItsStagIsClosed) {
   constexpr uint8_t kSendInv = 4, kSendSeInv = 6;
   each_pace([&](Pace p) {
@@ -740,8 +746,8 @@ TYPED_TEST(DdpRxTest, AnInvalidationWaitsForNoSegmentThatWaitsForIt) {
   });
 }
 
-/// An STag that may not be invalidated is the peer's error. The receive is left for the flush.
-/// requirements.md section 7
+/// An STag that may not be invalidated is the peer's error. ddp does not report the receive: qp
+/// flushes it. requirements.md section 7
 TYPED_TEST(DdpRxTest, StagThatMayNotBeInvalidated) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -807,16 +813,16 @@ TYPED_TEST(DdpRxTest, ImmediateDataTakesAReceiveAndPlacesNothing) {
   });
 }
 
-/// After a message that was too long or had no buffer, ddp requests nothing for the rest of that
-/// message, whatever the table contained before.
+/// After a segment that was too long or had no buffer, ddp requests no lookup for the rest of that
+/// message, whatever the table of open messages contained before.
 TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
     for (bool buffer : {false, true}) {
       w.start_qp(0);
       w.wqes[0] = {wqe(1, {200})};
-      w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)),
-                kPlace);  // the table holds the rest of this message's buffer
+      // The table holds what is left of this message's buffer.
+      w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)), kPlace);
       w.receive(0, untagged(kSend, true, 0, 1, 10, Bytes(10, 1)), kPlaceRecv);
       EXPECT_EQ(this->dut.rx_done.take().index, 1);
       const auto asked = w.rx_asked.size();
@@ -968,8 +974,8 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// The figures of ddp_rx.sv: a small segment every 2 to 4 cycles, 64 payload bytes per cycle in
-/// bulk.
+/// The figures in the header of ddp_rx.sv: a small segment every 2 to 4 cycles, 64 payload bytes
+/// per cycle in bulk. The bounds add a margin.
 using DdpRxDefaultTest = DdpRxRtlTest<RtlDdp<VDdp, false>>;
 TEST_F(DdpRxDefaultTest, KeepsItsPace) {
   World w(this->dut, Pace{});

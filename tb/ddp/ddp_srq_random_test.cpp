@@ -16,9 +16,10 @@ using spec::WcStatus;
 
 constexpr uint8_t kWrite = 0, kReadResponse = 2, kSend = 3, kSendInv = 4;
 
-/// rdmap refuses all segments of a QP after its first refused one, and all segments of a QP that
-/// stops with an error; mpa brings a few more segments of such a QP. A stop in order has no segment
-/// after it.
+/// Random segments of several QPs, with the neighbours' part of each stop. rdmap refuses all
+/// segments of a QP after its first refused one, and all segments of a QP that stops with an error;
+/// mpa brings a few more segments of such a QP. A stop in order (Q::in_order) has no segment after
+/// it.
 ///
 /// Each WQE that a take has returned from an SRQ is reported once, before the stop of its QP is
 /// acknowledged. The reports of a QP come in the order of its segments; the report by a stop is the
@@ -62,8 +63,9 @@ class Mix {
     w.check_extents();
   }
 
-  // Reports with wr_flush_err, by cause: a refusal while a message is open, the refusal of a first
-  // segment, a stop. Then reports with another error, and reports that were held.
+  // by_*: reports with wr_flush_err, by cause. by_refusal: the refusal of a later segment while a
+  // message is open. by_own: the refusal of a message's first segment. by_stop: a stop. errors:
+  // reports with another error. held: reports that waited for an invalidation.
   unsigned stops = 0, by_refusal = 0, by_own = 0, by_stop = 0, errors = 0, held = 0;
 
  private:
@@ -87,7 +89,7 @@ class Mix {
   struct Q {
     Phase phase = kIdle;
     bool ordered = false;   // an order is outstanding
-    bool in_order = false;  // the stop comes with no segment after it
+    bool in_order = false;  // no segment follows the stop
     bool gone = false;      // ddp has acknowledged the stop, or refused a segment because of it
     bool refused = false;   // rdmap refuses all further segments
     bool failed = false;    // a segment had a wrong MSN
@@ -102,7 +104,10 @@ class Mix {
     std::deque<spec::RxDone> due;  // expected reports, in order
   };
 
+  /// Extents that tpt has issued, of both epochs.
   uint64_t issued() const { return w.given[0] + w.given[1]; }
+  /// Runs one cycle. invalidates: tpt reports the oldest invalidation, if the extents issued before
+  /// it have retired.
   void step(bool invalidates) {
     dut.advance();
     w.placed.clear();
@@ -137,6 +142,7 @@ class Mix {
     c.op = op, c.qpn = qpn, c.params.pd = 7;
     dut.qp_ctl.put(c);
   }
+  /// mpa has stopped, too: no segment of the QP's last life is still to come.
   bool may_start(const Q& q) const {
     return q.late == 0 && dut.rx_ulpdu_hdr.moved() - hdrs_before >= q.last && dut.rx_ulpdu.empty();
   }
@@ -214,6 +220,7 @@ class Mix {
     q.open = !last;
     if (last) q.msn++, q.mo = 0;
   }
+  /// Chooses the result of the take for a new message, and its receive WQE.
   void begin(Q& q, Segment& s) {
     q.now = {};
     q.now.result = rng.percent(94)   ? RqTake::kOk
@@ -230,6 +237,7 @@ class Mix {
     s.take = static_cast<unsigned>(q.takes.size());
     q.takes.push_back(q.now);
   }
+  /// Sets the cause and the status with which ddp must refuse a segment of a Send.
   void find_error(const Q& q, Segment& s, bool begins, bool too_long, bool bad_key) {
     const bool is_shared = s.qpn < kShared;
     if (begins && q.now.result == RqTake::kEmpty) {

@@ -23,7 +23,7 @@ const spec::RxVerdict kDrop{};
 const spec::RxVerdict kPlace{.accept = 1, .place = 1};
 const spec::RxVerdict kPlaceRecv{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv};
 
-/// 100 bytes. bad: with a key that tpt refuses.
+/// A receive WQE of 100 bytes. bad: its key is one that tpt refuses.
 spec::RecvWqe wqe(uint16_t tag, bool bad = false) {
   return {.index = tag,
           .num_sge = 1,
@@ -47,7 +47,8 @@ struct DdpSrqTest : testing::Test {
   };
   using Reports = std::vector<Report>;
 
-  /// QP 1 takes from an SRQ; tags 10, 11, ...
+  /// Calls body(world) at every pace. QP 1 takes from an SRQ, WQEs with tags 10, 11, ... QP 2 has
+  /// its own receive queue, with tags 20, 21, ...
   template <class F>
   void worlds(F body) {
     each_pace([&](Pace p) {
@@ -114,7 +115,7 @@ TYPED_TEST(DdpSrqTest, ARefusalReportsTheOpenMessageOnce) {
       if (which == 1) w.receive(1, send(1, 60, 10, true), kDrop);
       if (which == 2) w.receive(1, write, kDrop);
       if (which == 3) w.receive(1, bad_write, kDrop);
-      if (which == 4) w.receive(1, send(1, 61, 10, true), kDrop);  // MO
+      if (which == 4) w.receive(1, send(1, 61, 10, true), kDrop);  // MO 61 where 60 is due
       EXPECT_EQ(this->reports(), (typename TestFixture::Reports{this->flushed(10)}));
       w.receive(1, write, kDrop);
       w.receive(2, send(1, 0, 10, true), kPlaceRecv);
@@ -209,7 +210,8 @@ TYPED_TEST(DdpSrqTest, AReceiveThatEndsInItsOwnStatus) {
         w.receive(1, send(1, 0, c.too_long ? 101 : 50, last), kDrop);
         this->dut.settle();
         w.take_result = RqTake::kOk;
-        w.receive(1, send(1, 50, 10, true), kDrop);  // its rest, or a wrong MSN
+        // The rest of the message; after a whole message, a wrong MSN.
+        w.receive(1, send(1, 50, 10, true), kDrop);
         typename TestFixture::Reports want;
         if (c.status) want.push_back({10, *c.status});
         EXPECT_EQ(this->reports(), want);

@@ -18,15 +18,16 @@ constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kT
 
 /// Random segments and messages of several QPs, and the neighbours' part of each stop:
 ///
-///   error, abort   rdmap and llp_if have stopped before. rdmap refuses all segments; nothing is
-///                  granted or sent any more. mpa brings a few more segments, before and after the
-///                  acknowledgement, until it is stopped itself.
+///   error, abort   rdmap and llp_if have stopped before ddp. rdmap refuses all segments; llp_if
+///                  grants nothing and rdmap sends nothing any more. mpa brings a few more
+///                  segments, before and after ddp's acknowledgement, until qp has stopped mpa.
 ///   in order       no segment comes after the stop, and those in flight are judged as usual
 ///
 /// Segments judged before the stop reaches the header are judged as without a stop. Once a segment
 /// is judged as stopped, all later ones are.
-/// After the first refusal or bad payload of a QP ddp neither reports nor sends anything of it,
-/// whatever stops meanwhile. After the acknowledgement the QP has no output. All other QPs go on.
+/// After the first refusal or bad payload of a QP ddp neither reports nor sends anything of that
+/// QP, even if the QP stops meanwhile. After the acknowledgement of a stop the QP has no output.
+/// All other QPs go on.
 template <class D>
 class Stops {
  public:
@@ -66,16 +67,16 @@ class Stops {
     finish();
   }
 
-  unsigned flushes = 0, stops = 0, full = 0, silent = 0,
-           unsent = 0;  // full: stops with segments of the QP in flight; silent, unsent:
-                        // reports and messages suppressed by a failure
+  // flushes: Flush Responses sent. full: stops with segments of the QP in flight. silent, unsent:
+  // reports and messages that an earlier failure has suppressed.
+  unsigned flushes = 0, stops = 0, full = 0, silent = 0, unsent = 0;
 
  private:
   static constexpr uint16_t kQps = 6;
   enum Phase { kIdle, kRuns, kStopping, kStopped };
   struct Segment {
     uint16_t qpn = 0;
-    Cause cause{};  // if the QP runs
+    Cause cause{};  // expected in rx_segment if the QP runs
     bool refuse = false;
     spec::RxVerdict verdict{};
     spec::RxDone done{};  // kind kNothing: no report
@@ -92,7 +93,7 @@ class Stops {
     Phase phase = kIdle;
     unsigned ordered = 0;  // outstanding orders; `op` is the order
     spec::QpOp op{};
-    // Of its stop. in_order: see above.
+    // Of the QP's stop. in_order: see the comment on the class. acknowledged: by ddp.
     bool in_order = false, acknowledged = false;
     unsigned late = 0;                           // segments that mpa still brings
     uint64_t last = 0;                           // its newest segment, counted from 1
@@ -382,6 +383,7 @@ class Stops {
     w.send(m.hdr, m.body);
     q.sent[static_cast<size_t>(m.hdr.source)].push_back(std::move(m));
   }
+  /// Gives the message random SGEs. A few of them have a key whose lookup or read fails.
   void fetched(Message& m) {
     m.stag = ++stags << 16;
     m.hdr.num_sge = m.hdr.source == TxSource::kResp ? 1 : static_cast<uint8_t>(1 + rng.below(3));
@@ -437,6 +439,7 @@ class Stops {
     EXPECT_TRUE(std::any_of(m.begin(), m.end(), same)) << f.describe();
     EXPECT_TRUE(f.status != spec::RdStatus::kOk || f.result != spec::TptResult::kOk);
   }
+  /// Checks the next ULPDU that ddp sends.
   void leave() {
     const spec::TxUlpduHdr h = dut.tx_ulpdu_hdr.take();
     const Bytes b = dut.tx_ulpdu.take_packet().bytes;

@@ -31,7 +31,7 @@ Bytes memory(const std::vector<spec::WqeSge>& list) {
   return b;
 }
 
-/// A message and its expected ULPDUs.
+/// A message as rdmap puts it, and in `data` the payload that its ULPDUs must carry.
 struct Message {
   spec::TxMessageHdr hdr{};
   Bytes body, data;
@@ -63,7 +63,7 @@ Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
   m.hdr.has_watermark = 1, m.hdr.watermark = length != 0 ? 0x1234beef : 0;
   return m;
 }
-/// A Flush Response: with one byte read back, or with none for length 0.
+/// A Flush Response. reads: ddp reads back one byte; otherwise the Flush had length 0.
 Message flush_response(uint16_t qpn, bool reads) {
   Message m = response(qpn, 0);
   m.body = sges({{.address = 0x777, .length = 1, .lkey = 0x5000}});
@@ -239,10 +239,10 @@ TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
 }
 
 // Payload needs a round trip over PCIe. Until it arrives, one segment with inline bytes can queue
-// after each segment with payload: as many payload requests are outstanding as the queue of
-// segments has entries. For segments of 224 inline bytes, the RTL has room for a quarter as many
-// (limitations.md), and the next one waits. (A former bug: four inline beats blocked all other
-// segments, and small Reads in both directions ran at a tenth of their rate.)
+// after each segment with payload. The queue of segments has seg_depth entries, so half as many
+// payload requests are outstanding. For segments of 224 inline bytes, the RTL has room for a
+// quarter of seg_depth (limitations.md), and the next one waits. (A former bug: four inline beats
+// blocked all other segments, and small Reads in both directions ran at a tenth of their rate.)
 TYPED_TEST(DdpTxTest, InlineBytesHoldUpNoRequestForPayload) {
   const unsigned depth = TypeParam::sizes().seg_depth;
   // Pairs of a segment with payload and one with inline bytes, each of a QP of its own.
@@ -284,7 +284,7 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     ASSERT_EQ(w.reqs.size(), 6U);
     EXPECT_EQ(w.reqs[0].has_watermark, 1);
     EXPECT_EQ(w.reqs[0].watermark, 0x1234beefU);
-    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // only the first segment waits for it
+    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // only the response's first segment has a watermark
     EXPECT_EQ(w.reqs[2].has_watermark, 0);
     EXPECT_EQ(w.reqs[5].has_watermark, 0);
     EXPECT_EQ(w.tx_asked[0].rights,
@@ -678,8 +678,8 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// The figures of ddp_tx.sv: a segment every 2 to 4 cycles over QPs, 64 bytes per cycle in bulk, 12
-/// cycles in ddp from want to want.
+/// The figures in the header of ddp_tx.sv: a segment every 2 to 4 cycles over QPs, 64 bytes per
+/// cycle in bulk, 12 cycles in ddp from want to want of one QP.
 using DdpTxDefaultTest = DdpTxRtlTest<RtlDdp<VDdp, false>>;
 TEST_F(DdpTxDefaultTest, KeepsItsPace) {
   World w(this->dut, Pace{});
@@ -741,8 +741,9 @@ TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   d.tx_grant.put({.qpn = 0, .is_term = 0, .mulpdu = 214});
   d.cycles(40);
   EXPECT_EQ(want - begin, 4U);
-  const unsigned queue =
-      TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // queue of segments: block memory adds a cycle
+  const unsigned queue = TypeParam::sizes().seg_depth > 64
+                             ? 1
+                             : 0;  // a queue of segments in block memory: 1 cycle more
   EXPECT_EQ(req - begin, 6U + queue);
   begin = d.now();
   d.payload_hdr.put({.length = 200, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk});

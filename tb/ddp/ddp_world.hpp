@@ -24,12 +24,14 @@ namespace rnic::tb {
 
 using Bytes = std::vector<uint8_t>;
 
+/// The byte of the memory at a bus address: a hash of the address.
 inline uint8_t byte_at(uint64_t address) {
   return static_cast<uint8_t>((address * 0x9E3779B97F4A7C15ULL) >> 56);
 }
 inline uint64_t bus(uint32_t stag, uint64_t to) { return (uint64_t{stag} << 32) + to; }
 inline spec::TptResult result_of(uint32_t stag) { return static_cast<spec::TptResult>(stag & 7); }
 
+/// The extents of `length` bytes from a TO on, one for each 4 KiB page. `last` is 0 in all of them.
 inline std::vector<spec::Extent> extents_of(uint32_t stag, uint64_t to, uint64_t length) {
   std::vector<spec::Extent> out;
   while (length != 0) {
@@ -50,6 +52,7 @@ inline Bytes random_bytes(base::Rng& rng, size_t n) {
   return b;
 }
 
+/// Appends a big-endian number of this many bytes; reads one from byte `at` on.
 inline void put_be(Bytes& b, uint64_t value, unsigned bytes) {
   for (unsigned i = bytes; i-- > 0;) b.push_back(static_cast<uint8_t>(value >> (8 * i)));
 }
@@ -59,7 +62,8 @@ inline uint64_t get_be(const Bytes& b, size_t at, unsigned bytes) {
   return v;
 }
 
-/// Typed from RFC 5041 Figures 3 and 4: T, L and DV in the first byte, RV and opcode in the second.
+/// ULPDUs, typed from RFC 5041 Figures 3 and 4: T, L and DV 1 in the first byte, RV 1 and the
+/// opcode in the second. last: the bit L, set in the last segment of a message.
 inline Bytes tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to, const Bytes& payload) {
   Bytes b{static_cast<uint8_t>(0x81 | (last ? 0x40 : 0)), static_cast<uint8_t>(0x40 | opcode)};
   put_be(b, stag, 4), put_be(b, to, 8);
@@ -103,7 +107,7 @@ struct World {
     dut.start(p);
   }
 
-  /// persist: Flush is enabled on its stream.
+  /// persist: the RDMA extensions (Flush) are enabled on the QP's stream.
   void start_qp(uint16_t qpn, uint16_t pd = 7, bool persist = false) {
     control(spec::QpOp::kStart, qpn, pd, persist);
   }
@@ -115,6 +119,7 @@ struct World {
   }
 
   // --- receive
+  /// mpa brings a ULPDU, or the error `cause` without bytes. `verdict` is rdmap's for this segment.
   void receive(uint16_t qpn, const Bytes& ulpdu, spec::RxVerdict verdict,
                spec::Cause cause = spec::Cause::kNone) {
     verdicts.push_back(verdict);
@@ -131,11 +136,12 @@ struct World {
     EXPECT_EQ(x.length == 0, x.invalidate != 0);
     rx_asked.push_back(x);
     rx_group.push_back(x);
-    // The pieces of a segment: one for each SGE of the WQE, at most 3, after an STag to invalidate.
+    // The items of a segment: an STag to invalidate if there is one, then one piece for each SGE of
+    // the receive WQE, at most 3.
     EXPECT_LE(rx_group.size(), 3U + rx_group.front().invalidate);
     if (x.last == 0) return;
     spec::TptResult r = spec::TptResult::kOk;
-    bool of_inv = false;
+    bool of_inv = false;  // the STag to invalidate has failed
     for (const auto& p : rx_group) {
       if (r != spec::TptResult::kOk) break;
       r = result_of(p.stag);
@@ -152,7 +158,7 @@ struct World {
     rx_group.clear();
   }
   // qp
-  spec::RqTake take_result = spec::RqTake::kOk;  // result of a take that finds a WQE
+  spec::RqTake take_result = spec::RqTake::kOk;  // result of a take that finds a WQE in `wqes`
   void on_take(uint16_t qpn) {
     auto& q = wqes[qpn];
     takes[qpn]++;
@@ -184,7 +190,7 @@ struct World {
         dut.place_done.put({.count = place_count});
     }
   }
-  /// Reports the oldest packet whose place_done is held.
+  /// Sends the place_done of the oldest packet for which hold_places has held it.
   void release_place() {
     dut.place_done.put({.count = static_cast<uint16_t>(place_count - --held_places)});
   }
@@ -200,6 +206,7 @@ struct World {
   }
 
   // --- transmit
+  /// rdmap puts a message. Counts the slot that the message occupies in ddp.
   void send(const spec::TxMessageHdr& h, const Bytes& body) {
     if (h.source == spec::TxSource::kSq) sq_used[h.qpn]++;
     if (h.source == spec::TxSource::kResp) resp_used[h.qpn]++;
@@ -215,7 +222,7 @@ struct World {
     tx_group.clear();
     answer_payload();
   }
-  spec::RdStatus read_status = spec::RdStatus::kPoisoned;  // of a key with bit 15
+  spec::RdStatus read_status = spec::RdStatus::kPoisoned;  // of reads of a key with bit 15 set
   /// Responds to the next payload_req when the lookups of all its pieces have come.
   void answer_payload() {
     while (!tx_groups.empty() && reqs.size() > answered) {
@@ -236,6 +243,8 @@ struct World {
       dut.payload.put_packet(data);
     }
   }
+  /// Grants the want at once, unless hold_grants. ddp may have one want of a QP outstanding, and
+  /// one for its Terminate.
   void on_want(const spec::TxWant& w) {
     wants++;
     auto& open = w.is_term != 0 ? term_wanted[w.qpn] : wanted[w.qpn];
@@ -264,9 +273,9 @@ struct World {
   bool hold_verdicts = false, hold_places = false, hold_grants = false;
   // rx_asked, tx_asked: all lookups. rx_group, tx_group: those of a segment, until its last comes.
   std::vector<spec::RxXlate> rx_asked, rx_group, tx_asked, tx_group;
-  std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;
-  std::set<uint16_t> shared;                        // QPs that take from an SRQ
-  std::map<uint16_t, std::vector<uint16_t>> taken;  // by QP: index (tag) of each WQE taken
+  std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;  // by QP: receive WQEs that ddp may take
+  std::set<uint16_t> shared;                           // QPs that take from an SRQ
+  std::map<uint16_t, std::vector<uint16_t>> taken;     // by QP: index (tag) of each WQE taken
   // By QP: takes, and messages of the send queue and of the responder that occupy a slot in ddp.
   std::map<uint16_t, unsigned> takes, sq_used, resp_used;
   // extents by epoch: issued by tpt, placed, dropped
@@ -276,13 +285,14 @@ struct World {
   std::deque<std::vector<spec::Extent>> extent_groups;
   std::deque<Bytes> byte_groups;
   std::deque<Placed> placed;
+  // place_count: packets placed since start. held_places: those whose place_done is held.
   uint16_t place_count = 0, held_places = 0;
   std::deque<std::vector<spec::TxXlate>> tx_groups;
   std::vector<spec::PayloadReq> reqs;
   size_t answered = 0;
   // by QP: a want is outstanding
   std::map<uint16_t, bool> wanted, term_wanted;
-  std::map<uint16_t, uint16_t> mulpdu;
+  std::map<uint16_t, uint16_t> mulpdu;  // by QP; 1460 if absent
   std::vector<spec::TxWant> held_wants;
   uint64_t wants = 0;
 };

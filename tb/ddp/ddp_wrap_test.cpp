@@ -28,7 +28,8 @@ TYPED_TEST(DdpWrapTest, ReceivedMsnsGoOnAcross) {
     const spec::RxVerdict take{.accept = 1}, place{.accept = 1, .place = 1};
     const spec::RxVerdict whole{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv};
     for (const uint32_t start : kStarts) {
-      // After five messages start + 5 is next. Wrong: the last again, one skipped, the other half.
+      // After five messages MSN start + 5 is next. Wrong MSNs: the last one again, one skipped, and
+      // the right one with the other top bit.
       for (const uint32_t wrong : {start + 4, start + 6, start + 5 - 0x80000000U}) {
         w.start_qp(3, 7, true);
         for (unsigned qn = 0; qn < 4; qn++) set_rx_msn(this->dut, 3, qn, start);
@@ -137,7 +138,8 @@ TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
       set_placed(this->dut, start);
       for (const uint64_t watermark :
            {start, start + 1, start + 3, start + 4, start - uint64_t{0xffff'fff0}}) {
-        if (watermark > start + 4) continue;  // before the first packet
+        // The last one, start - 0xfffffff0, wraps below 0 if `start` is less than that.
+        if (watermark > start + 4) continue;
         spec::TxMessageHdr h{};
         h.qpn = 1, h.source = TxSource::kResp, h.is_tagged = 1,
         h.opcode = RdmapOpcode::kReadResponse, h.stag = 0x77;
