@@ -81,14 +81,18 @@ struct HostIfDut : RtlDut<V> {
     std::memcpy(w.data(), &this->top().dev_cfg_o, sizeof w);
     return spec::DevCfg::from_words(w.data());
   }
+  /// Drives the two inputs of register dev_status: all units are ready; admin has stopped.
   void status(bool ready_all, bool fatal) {
     this->top().ready_all_i = ready_all;
     this->top().admin_fatal_i = fatal;
   }
+  /// Drives the pulses with which qp and cq report a doorbell that they refuse. host_if counts one
+  /// per cycle and unit.
   void bad_doorbells(bool qp, bool cq) {
     this->top().qp_bad_doorbell_i = qp;
     this->top().cq_bad_doorbell_i = cq;
   }
+  /// Drives the counters that a unit reports. They are registers of BAR 0.
   void unit_count(unsigned unit, const spec::UnitCount& count) {
     auto& t = this->top();
     // In the order of counts_i in host_if.sv.
@@ -105,6 +109,7 @@ struct HostIfDut : RtlDut<V> {
   }
   uint64_t placed() { return this->top().placed_o; }
   uint64_t place_beats() { return place.beats().moved(); }  // accepted so far
+  // The client of the request that dma_rd_req, dma_wr accepts in this cycle.
   ClientTap read_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_rd_req); }
   ClientTap write_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_wr); }
 

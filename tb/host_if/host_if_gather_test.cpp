@@ -58,7 +58,7 @@ class HostIfGatherTest : public testing::Test {
     std::vector<spec::Extent> extents;
     std::vector<uint64_t> chunks;  // of the extents accepted so far
     bool complete = false;         // the last extent was accepted
-    uint64_t freed = 0;            // words
+    uint64_t freed = 0;            // words of it that the client has freed
     [[nodiscard]] uint64_t words() const { return (length + 63) / 64; }
   };
   /// The part of an extent that one read covers. A chunk that is not `real` has no read: its check
@@ -77,23 +77,25 @@ class HostIfGatherTest : public testing::Test {
   Dut dut;
   base::Rng rng = tb::test_rng("packets");
   tb::Pace pace;
-  // off_at_times: DMA is switched off now and then. at_once: reads end, in order, and words are
-  // freed without a delay. hold_percent: share of the ends after which the tag is held.
+  // off_at_times: DMA is switched off now and then. at_once: reads end in order and without a
+  // delay, and words are freed without a delay. hold_percent: percent of the ends after which the
+  // tag is held.
   bool running = false, off_at_times = true, at_once = false;
   unsigned mrrs = 0, error_percent = 2, hold_percent = 0;
   std::vector<bool> held = std::vector<bool>(B::kTags);  // tags that must not be used
   bool dma_on = true, slow_release = false, slow_answers = false;
   std::vector<Packet> packets;
-  std::vector<Chunk> chunks;  // in the order of their tags
+  std::vector<Chunk> chunks;  // in the order of their reads
   std::vector<uint8_t> ring = std::vector<uint8_t>(kBytes);
-  // Packets: given to the unit; whose extents were all accepted; open now (0 or 1); reported whole;
-  // whose words were all freed. extent: the next one of the open packet.
+  // Counts of packets. given: put to the unit. opened: all extents accepted. opening: 1 while a
+  // packet is accepted and its extents are not. wholes: reported whole. releasing: all words freed.
+  // `extent`: the next extent of the open packet.
   uint64_t given = 0, opened = 0, opening = 0, wholes = 0, releasing = 0, extent = 0;
   uint64_t allocated = 0, freed = 0;           // words
   uint64_t issued = 0, retired = 0, back = 0;  // issued: chunks walked; all before back are done
   std::vector<uint64_t> out;                   // chunks whose reads are outstanding
   int64_t ending = -1;                         // chunk whose end is reported in this cycle
-  uint64_t freeing = 0;
+  uint64_t freeing = 0;                        // words freed in this cycle
   uint64_t reads = 0;
   unsigned last_tag = 0;
   tb::Tally met{"extent of 1",
@@ -157,7 +159,7 @@ class HostIfGatherTest : public testing::Test {
     static constexpr uint32_t kLow[] = {0, 1, 63, 64, 65, 4095, 4032, 4033, 2048};
     uint64_t page = rng.next() >> 12;
     if (rng.percent(20)) page |= 0xfffff;  // the next page is above 4 GiB
-    page &= ~(uint64_t{1} << 51);          // an extent does not wrap at 2^64
+    page &= ~(uint64_t{1} << 51);          // top bit 0: no extent wraps at 2^64
     uint64_t low = rng.percent(60) ? kLow[rng.below(std::size(kLow))] : rng.below(4096);
     if (rng.percent(25))
       low = (8192 - length % 4096 + rng.below(2)) % 4096;  // ends at a page's end
@@ -456,8 +458,10 @@ TYPED_TEST(HostIfGatherTest, ExtentsBecomeDenseWords) {
       if (this->HasFatalFailure()) return;
     }
   });
-  this->met("ends out of order", TypeParam::kTags == 1);  // one tag cannot end out of order
-  this->met("extent of 4097", TypeParam::kWords == 64);   // too long for the ring
+  // Counts as met what a build cannot meet: reads of one tag end in order, and an extent of 4097
+  // bytes is too long for a ring of 64 words.
+  this->met("ends out of order", TypeParam::kTags == 1);
+  this->met("extent of 4097", TypeParam::kWords == 64);
   this->off_at_times = false;
   this->hold_percent = 10;
   for (unsigned round = 0; round < 8 && !this->HasFatalFailure(); round++) {

@@ -1,6 +1,6 @@
-// The model's host_if with the interface of HostIfDut. The model handles whole packets and pieces:
-// this file splits write TLPs into beats, and joins completion beats to pieces and extents to
-// groups. The order of clients on PCIe is random.
+// The model's host_if with the interface of HostIfDut. The model handles whole packets and whole
+// pieces of completions. This file splits write TLPs into beats, and joins beats of a completion to
+// pieces and extents to groups. The next client on PCIe is chosen at random.
 #pragma once
 
 #include <array>
@@ -167,6 +167,7 @@ struct HostIfModelDut : PacedDut {
       if (!m.is_write) responses_.push({host_->bar.read(m.bar, m.offset, m.bytes), accepted_});
     }
     if (!responses_.ready() || !mmio_rsp.ready()) return;
+    // The response waits until all writes that were accepted before its read have left.
     for (size_t w = 0; w < left_.size(); w++)
       if (left_[w] < responses_.front().before[w]) return;
     mmio_rsp.push({.data = responses_.pop().value});
@@ -185,7 +186,8 @@ struct HostIfModelDut : PacedDut {
     if (cq_wr.offers() && !cqs_.full()) cqs_.push(cq_wr.pop()), accepted_[1]++;
     if (admin_wr.offers() && !admins_.full()) admins_.push(admin_wr.pop()), accepted_[2]++;
   }
-  /// Starts a packet of this client. Returns false if there is none.
+  /// Starts the next packet of this client, or for kCq a pending interrupt. Returns false if the
+  /// client has none.
   bool begin(Writer w) {
     if (w == Writer::kWord) return false;  // its words are tested on RTL
     if (w == Writer::kPlace) {
@@ -292,12 +294,15 @@ struct HostIfModelDut : PacedDut {
     if (counts) host_->rd.piece(*counts);
     piece_.clear();
   }
+  /// Ends reads that have timed out.
   void walk() {
-    // Every half time-out, but not more often than the RTL, whose walk takes rd_tags cycles.
+    // A walk every half time-out, but not more often than in the RTL, where one takes rd_tags
+    // cycles.
     const uint64_t tick = std::max<uint64_t>(host_->cpl_timeout() / 2, sizes().rd_tags);
     if (host_->cpl_timeout() == 0 || now() % tick != 0) return;
     for (const auto& ended : host_->rd.walk()) host_->rd.piece(ended);
   }
+  /// Puts the oldest whole packet of a read client on its streams.
   template <class Hdr>
   void give(Reader r, PacedOut<Hdr>& hdr, PacedPacketOut& data) {
     if (!host_->rd.whole(r) || !hdr.ready() || !data.ready()) return;

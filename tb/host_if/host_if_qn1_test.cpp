@@ -42,7 +42,7 @@ class HostIfQn1Test : public testing::Test {
     dut.configure(cfg);
     root.limits(cfg.mps, cfg.mrrs, 64);
     write(spec::kDevCtrlOffset, 1);
-    EXPECT_EQ(read(spec::kDevCtrlOffset) & 1, 1U);  // after the write: DMA is on
+    EXPECT_EQ(read(spec::kDevCtrlOffset) & 1, 1U);  // the response proves that DMA is on now
     dut.settle(20);
     words.clear(), places.clear(), reads.clear();
     words_on_pcie = placed = word_reports = place_reports = 0;
@@ -50,7 +50,7 @@ class HostIfQn1Test : public testing::Test {
     base = dut.word_wr.moved();
   }
 
-  // --- MMIO
+  // --- MMIO. ask() sends a read, read() also waits for its response.
   void write(uint32_t offset, uint32_t value) {
     spec::MmioReq r{.is_write = 1, .bar = 0, .offset = offset, .bytes = 4};
     std::memcpy(r.data.data(), &value, 4);
@@ -66,8 +66,8 @@ class HostIfQn1Test : public testing::Test {
   }
 
   // --- words, concurrent with places
-  std::deque<spec::WordWr> words;  // put, not yet on PCIe
-  std::deque<size_t> places;       // likewise: sizes in bytes
+  std::deque<spec::WordWr> words;  // put on word_wr, not yet accepted by dma_wr
+  std::deque<size_t> places;       // place packets likewise: their bytes that are left
   // Words and place packets that dma_wr has accepted, and reports of them by word_done, place_done.
   uint64_t words_on_pcie = 0, placed = 0, word_reports = 0, place_reports = 0;
   uint64_t base = 0;    // words that word_wr had accepted before start()
@@ -303,9 +303,9 @@ TYPED_TEST(HostIfQn1Test, ReadsComeInOrder) {
     EXPECT_EQ(d.sq_rd.size(), 100U);
     EXPECT_EQ(d.payload.size(), 60U);
     EXPECT_EQ(d.reg_rd.size(), 60U);
-    // Tags: first those of the other clients, then those of qn1, those of reg at the top: of 192 in
-    // all 120, 64 and 8 (128 - 8 = 120); of 8 in the minimum build 6, 1 and 1. Client codes of the
-    // tap: 4 qn1, 5 reg, below 4 the others, for which `want` is 0.
+    // Tags in ascending order: other clients, qn1, reg. The default build has 192 tags: 120, 64 and
+    // 8 of them. The minimum build has 8: 6, 1 and 1. Client codes of the tap: 4 qn1, 5 reg, below
+    // 4 the others. `want` is 0 for the others.
     const unsigned first = TypeParam::kMinimum ? 6 : 128 - TestFixture::kRegTags,
                    reg = first + TestFixture::kTags;
     uint64_t of_qn1 = 0;
@@ -426,7 +426,7 @@ TYPED_TEST(HostIfQn1Test, CompletionsOfAWrongLengthOrTime) {
         this->read_word(a + 0x2000 + 8 * i);
       }
       this->check_reads();
-      this->dut.cycles(4 * kTimeout);  // the last late completions
+      this->dut.cycles(4 * kTimeout);  // until the last late completions have come
       this->dut.settle();
       EXPECT_EQ(this->read(spec::kCplUnexpectedOffset, 8), this->root.counts.unexpected);
       EXPECT_EQ(this->read(spec::kCplMalformedOffset, 8), this->root.counts.malformed);

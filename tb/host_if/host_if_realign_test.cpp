@@ -35,15 +35,16 @@ class HostIfRealignTest : public testing::Test {
   tb::RtlDut<VHostIfRealign> dut;
   base::Rng rng = tb::test_rng("packets");
   tb::Pace pace;
+  // *_shown: the front of the queue is valid at the port, and stays so until it is accepted.
   bool running = false, chunk_shown = false;
   std::array<bool, 4> word_shown{};
   std::deque<Chunk> chunks;
   std::array<std::deque<Word>, 4> words;  // of place, cq, admin and word_wr
   std::deque<Beat> want;
   uint16_t side = 0;
-  int last_client = -1;
-  bool last_partial = false;
-  std::set<uint64_t> shifts;
+  int last_client = -1;       // of the packet put last
+  bool last_partial = false;  // its last word is not full
+  std::set<uint64_t> shifts;  // lanes at which chunks begin in their first word
   tb::Tally met{"chunk of 1",
                 "chunk of 63",
                 "chunk of 64",
@@ -79,6 +80,7 @@ class HostIfRealignTest : public testing::Test {
                              : static_cast<uint32_t>(rng.between(1, 4096));
   }
 
+  /// Puts a random packet: its words, and the chunks that cut it.
   void give() {
     const auto client = static_cast<unsigned>(rng.percent(60) ? 0 : rng.between(1, 3));
     std::vector<uint32_t> lengths;
@@ -239,7 +241,7 @@ TEST_F(HostIfRealignTest, NoGap) {
   for (int i = 0; i < 300; i++) give();
   const uint64_t from = dut.now(), beats = want.size();
   finish();
-  EXPECT_EQ(dut.now() - from - 10, beats + 2);
+  EXPECT_EQ(dut.now() - from - 10, beats + 2);  // 10: the idle cycles of finish()
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ struct Minimum {  // shorter rings than in the minimum build, which wrap often
   static constexpr unsigned kTags = 8, kPayload = 128, kSmall = 16;
 };
 
-// Cycles from a beat until end_valid_o is sampled, and until a read of the buffer that is requested
-// returns its bytes. The header of host_if_reorder counts both as 4.
+// kEndLatency: cycles from a beat until end_valid_o is sampled. kSureLatency: from a beat until a
+// read request at the buffer's port returns its bytes. The header of host_if_reorder counts both as
+// 4.
 constexpr uint64_t kEndLatency = 3, kSureLatency = 4;
 
 template <class B>
@@ -41,8 +42,8 @@ class HostIfReorderTest : public testing::Test {
   static constexpr unsigned kWords = B::kPayload + 5 * B::kSmall;
   struct Read {
     unsigned tag = 0, ring = 0;
-    uint64_t at = 0;  // byte of the ring; does not wrap
-    uint32_t length = 0, come = 0;
+    uint64_t at = 0;                // byte of the ring; does not wrap
+    uint32_t length = 0, come = 0;  // bytes; come: written by completions so far
     bool ended = false;
     uint64_t issued = 0;
     bool never = false;  // it gets no completion, or no further one
@@ -69,7 +70,7 @@ class HostIfReorderTest : public testing::Test {
   std::map<unsigned, std::shared_ptr<Read>> live;  // by tag
   std::shared_ptr<Read> piece;                     // the read whose piece is being sent
   uint32_t piece_left = 0;
-  std::deque<End> ends;
+  std::deque<End> ends;        // due ends, with their cycles
   std::vector<int> mem;        // the reference: each byte of the buffer. -1: unknown
   std::vector<uint64_t> sure;  // first cycle in which a read of the byte returns it
   int64_t asked = -1;          // word requested at the read port
@@ -266,7 +267,7 @@ class HostIfReorderTest : public testing::Test {
     held.erase(tag);
     freed[tag] = dut.now();
   }
-  /// A read that ends although no piece arrives.
+  /// Checks the end of a read that no piece has ended: it must have timed out.
   void sample_late(unsigned tag, unsigned status) {
     ASSERT_TRUE(live.contains(tag))
         << "tag " << tag << " ends, cycle " << dut.now() << ", it has ended in " << ended_at[tag]
@@ -308,11 +309,13 @@ class HostIfReorderTest : public testing::Test {
       }
       const auto it = freed.find(tag);
       if (it != freed.end() && it->second + 4 > dut.now()) continue;
-      if (bit && live.contains(tag) && live[tag]->never) continue;  // its end is due soon
+      // The tag is held from the time-out on; the end of its read is reported some cycles later.
+      if (bit && live.contains(tag) && live[tag]->never) continue;
       ASSERT_FALSE(bit) << "tag " << tag << " is held, cycle " << dut.now();
     }
   }
 
+  /// Sends a beat of the oldest stray piece. Returns false if there is none.
   bool send_stray() {
     if (stray.empty()) return false;
     Stray& s = stray.front();
@@ -384,6 +387,7 @@ class HostIfReorderTest : public testing::Test {
     }
     piece.reset();
   }
+  /// Expects the end of a read in cycle `at`.
   void end(Read& r, spec::RdStatus status, uint64_t at) {
     ends.push_back({r.tag, status, at});
     ended_at[r.tag] = at;
@@ -391,6 +395,7 @@ class HostIfReorderTest : public testing::Test {
     live.erase(r.tag);
   }
 
+  /// Plays PCIe for one cycle: a beat of a stray piece, of the current piece, or of a new one.
   void answer() {
     if (rng.percent(pace.idle)) return;
     if (piece == nullptr && send_stray()) return;
@@ -511,6 +516,7 @@ class HostIfReorderTest : public testing::Test {
   // The word that read() requests in this cycle, and its bytes: asked and want of the next cycle.
   int64_t asking = -1;
   std::array<int, 64> asking_want{};
+  /// Returns whether the read has ended and all its bytes can be read from the buffer.
   bool sure_now(const Read& r) {
     if (!r.ended) return false;
     for (uint32_t i = 0; i < r.come; i++) {
@@ -617,7 +623,9 @@ TYPED_TEST(HostIfReorderTest, WithoutATimeOutNothingEndsByItself) {
   this->start({});
   this->run(20'000);
   EXPECT_EQ(this->counted.timed_out, 0U);
-  EXPECT_EQ(this->live.size() + this->held.size(), 6U);  // held: failed, and more may come
+  // In the end only reads without a completion are left, and tags whose read has failed before its
+  // last piece: most_live in all.
+  EXPECT_EQ(this->live.size() + this->held.size(), 6U);
 }
 
 }  // namespace

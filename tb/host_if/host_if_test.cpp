@@ -45,12 +45,13 @@ class HostIfTest : public testing::Test {
     dut.configure(cfg);
     root.limits(cfg.mps, cfg.mrrs, cfg.rcb128 != 0 ? 128 : 64);
     write(spec::kDevCtrlOffset, 1, 4);
-    EXPECT_EQ(read(spec::kDevCtrlOffset, 4) & 1, 1U);  // after the write: DMA is on
+    EXPECT_EQ(read(spec::kDevCtrlOffset, 4) & 1, 1U);  // the response proves that DMA is on now
     dut.run_until([&] { return dut.mmio_req.empty(); });
     dut.cycles(10);
   }
 
-  // --- MMIO
+  // --- MMIO. push() sends 64 bytes of a WQE to BAR 2. ask() sends a read, read() also waits for
+  // its response.
   void write(uint32_t offset, uint64_t value, uint8_t bytes, uint8_t bar = 0) {
     spec::MmioReq r{.is_write = 1, .bar = bar, .offset = offset, .bytes = bytes};
     std::memcpy(r.data.data(), &value, bytes);
@@ -92,7 +93,7 @@ class HostIfTest : public testing::Test {
     Bytes bytes;
   };
   std::deque<Expected> payloads;
-  unsigned read_epochs[2] = {};
+  unsigned read_epochs[2] = {};  // by epoch: extents put on tx_extent
 
   /// Sends a packet over these extents. Its header must report the first failure, in order of the
   /// extents.
@@ -118,8 +119,9 @@ class HostIfTest : public testing::Test {
     if (e.hdr.result != TptResult::kOk || e.hdr.status != RdStatus::kOk) e.bytes.clear();
     payloads.push_back(e);
   }
+  // Reads of the 64 bytes from these addresses on fail, with this status.
   std::vector<std::pair<uint64_t, RdStatus>> bad_reads;
-  void cheat(uint64_t address, Cheat how) {  // also for the aligned 64 bytes
+  void cheat(uint64_t address, Cheat how) {
     root.cheat(address, 64, how);
     if (how != Cheat::kTwice) bad_reads.emplace_back(address, RdStatus::kAborted);
   }
@@ -130,12 +132,13 @@ class HostIfTest : public testing::Test {
     EXPECT_EQ(read(spec::kCplTimedOutOffset, 8), root.counts.timed_out);
     EXPECT_EQ(read(spec::kDmaErrorsOffset, 8), root.errors);
   }
-  void poison(uint64_t address, RdStatus status) {  // the aligned 64 bytes
+  void poison(uint64_t address, RdStatus status) {
     root.fail(address, 64, status);
     bad_reads.emplace_back(address, status);
   }
 
-  /// Splits length bytes of a region into a few extents, none of which crosses its 64 KiB.
+  /// Returns up to `most` extents with `length` bytes in all, at random places in the `size` bytes
+  /// from `region` on.
   std::vector<spec::Extent> extents(uint32_t length, uint64_t region, size_t size, unsigned most) {
     std::vector<spec::Extent> out;
     uint32_t rest = length;
@@ -163,13 +166,15 @@ class HostIfTest : public testing::Test {
     }
   }
 
-  // --- writes: the expected bytes of each client's packets; TLPs cut them, but do not mix them
+  // --- writes. A Run is a packet of a client: its bytes with their addresses, and the client's
+  // code in the tap. TLPs cut packets, but do not mix them.
   struct Run {
     std::vector<std::pair<uint64_t, uint8_t>> bytes;
     unsigned tap = 0;
   };
-  std::deque<Run> wants[3];       // place, cq, admin
-  bool message_is_older = false;  // older than the waiting entries: it may pass them
+  std::deque<Run> wants[3];  // place, cq, admin
+  bool message_is_older =
+      false;  // an MSI-X message is older than the waiting entries: may pass them
   // done: packets of each client whose TLPs are all sent. progress: bytes sent of the packet that
   // `inside`, a client, is sending.
   size_t done[3] = {}, progress = 0;
@@ -207,7 +212,7 @@ class HostIfTest : public testing::Test {
       EXPECT_GE(done[0], reported_) << "place_done before the data has left";
     });
   }
-  size_t reported_ = 0;
+  size_t reported_ = 0;  // place_done so far
 
   void place(const std::vector<spec::Extent>& extents) {
     Run run{{}, 4};
@@ -314,7 +319,7 @@ TYPED_TEST(HostIfTest, Registers) {
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4), 0xaabbccddU);
   EXPECT_EQ(this->read(spec::kAdminRspBaseOffset, 8), 0x1234567855667780U);
   EXPECT_EQ(this->read(spec::kAdminLogSizeOffset), 9U);
-  // no register at this address
+  // 8 bytes in the middle of a register are no register: the write has no effect.
   this->write(spec::kAdminCmdBaseOffset + 4, 0x1111'1111'2222'2222, 8);
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4, 8), 0U);
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset, 8), 0xaabbccdd00112240U);
@@ -605,7 +610,7 @@ TYPED_TEST(HostIfTest, HalvesAgeWithoutAPause) {
   });
 }
 
-// destroy_qp removes the halves of its QP; halves of other QPs stay.
+// qp_purge, which qp sends for destroy_qp, removes the halves of its QP. Halves of other QPs stay.
 TYPED_TEST(HostIfTest, APurgeForgetsTheHalvesOfItsQp) {
   each_pace([&](Pace pace) {
     auto& d = this->dut;
@@ -792,7 +797,7 @@ TYPED_TEST(HostIfTest, CompletionsOfAWrongLengthOrTime) {
   }
 }
 
-// Completions for tags without a read are counted and have no other effect.
+// Completions for tags without a read (`unexpected`) are counted and have no other effect.
 TYPED_TEST(HostIfTest, CompletionsForNobody) {
   each_pace([&](Pace pace) {
     this->bad_reads.clear();
@@ -817,6 +822,8 @@ TYPED_TEST(HostIfTest, CompletionsForNobody) {
   });
 }
 
+// An extent with a failed lookup ends its group: payload_hdr returns its result. A read that failed
+// before it in the group takes precedence.
 TYPED_TEST(HostIfRtlTest, ExtentsThatSayWhy) {
   each_pace([this](Pace pace) {
     this->bad_reads.clear();
@@ -832,8 +839,8 @@ TYPED_TEST(HostIfRtlTest, ExtentsThatSayWhy) {
     };
     for (unsigned i = 0; i < 3; i++) {
       this->payload({failed(TptResult::kBounds)}, 5000);
-      this->payload({ext(0x3000, 999, false), failed(TptResult::kStag, false)},
-                    2000);  // ends the group anyway
+      // A failed extent ends its group even if `last` is 0.
+      this->payload({ext(0x3000, 999, false), failed(TptResult::kStag, false)}, 2000);
       this->payload({ext(0x5000, 64, false), failed(TptResult::kRights)}, 65);
       this->payload({ext(0x2001, 65, true)}, 65);
     }
@@ -846,7 +853,8 @@ TYPED_TEST(HostIfTest, BusMasterOff) {
   for (bool by_register : {false, true}) {
     this->start({20, 20});
     this->watch_writes();
-    this->reported_ = 0, this->done[0] = 100;  // no packet is sent
+    // No packet is sent, but place_done still comes: `done` makes its check in watch_writes() pass.
+    this->reported_ = 0, this->done[0] = 100;
     auto& d = this->dut;
     if (by_register)
       this->write(spec::kDevCtrlOffset, 0, 4), d.settle();
@@ -940,7 +948,7 @@ TYPED_TEST(HostIfTest, Msix) {
     for (spec::PcieCfg off :
          {spec::PcieCfg{.bus_master = 1, .msix_enable = 1, .msix_mask = 1, .mps = 1},
           spec::PcieCfg{.bus_master = 1, .mps = 1}}) {
-      d.configure(off);  // the function's mask; then not enabled
+      d.configure(off);  // first the mask of the whole function, then MSI-X not enabled
       fire(0), fire(v);
       this->expect_all_written();
       EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), uint64_t{1} << v | 1U);
@@ -1314,7 +1322,7 @@ TYPED_TEST(HostIfTest, Random) {
       d.settle();
       const auto status = static_cast<RdStatus>(rng.between(1, 3));
       for (unsigned i = 0; i < 4; i++) this->poison(a + 0x100000 + 4096 * rng.below(64), status);
-      std::deque<std::pair<spec::RdHdr, Bytes>> small[4];
+      std::deque<std::pair<spec::RdHdr, Bytes>> small[4];  // of sq, rq, admin, reg
       uint32_t bells = 0;
       // mmio_rsp: the counts of writes accepted in a cycle before its read was accepted.
       struct Before {
@@ -1409,8 +1417,9 @@ TYPED_TEST(HostIfTest, Random) {
   });
 }
 
-// 64 bytes per cycle in bulk, a 64-byte packet every 2 cycles. The root completes reads at once or
-// after 100 cycles.
+// Writes of place: 64 bytes per cycle in bulk, and a 64-byte packet per cycle. Reads of payload: 64
+// bytes per cycle in bulk, and a 64-byte packet every 2 cycles; the root completes each after 100
+// cycles.
 TYPED_TEST(HostIfRtlTest, Throughput) {
   if constexpr (!TypeParam::kMinimum) {
     auto& d = this->dut;
@@ -1438,7 +1447,7 @@ TYPED_TEST(HostIfRtlTest, Throughput) {
     };
     const auto w4k = place(50, 4096, 0), w64 = place(500, 64, 0), w4k1 = place(50, 4096, 1);
     const auto r4k = payload(50, 4096, 0), r64 = payload(500, 64, 0), r4k1 = payload(50, 4096, 1);
-    // Beats of the packets (unaligned: one more each), then the latency.
+    // Beats of the packets (an unaligned one has one more), plus 30 for the latency.
     EXPECT_LE(w4k, 50 * 64 + 30U);
     EXPECT_LE(w4k1, 50 * 65 + 30U);
     EXPECT_LE(w64, 500 + 30U);

@@ -20,7 +20,8 @@
 
 namespace rnic::tb {
 
-/// The client whose request is sent in this cycle: taps of the RTL, or set by the model's bench.
+/// The client whose request is sent in this cycle: from a tap of the RTL, or from the model's bench
+/// (host_if_model.hpp). Reads: docs/spec/commits.yaml, dma_rd_req; writes: dma_wr.
 struct ClientTap {
   bool valid = false;
   unsigned client = 0;
@@ -56,18 +57,18 @@ class RootPort final : public Port {
     dut.attach(this);
   }
 
-  /// Codes of the most bytes of a write and of a read (0: 128), and the boundary in bytes at which
-  /// completions may be cut.
+  /// mps, mrrs: PCIe's codes of the most bytes of a write and of a read (0: 128, 1: 256, ...). rcb:
+  /// the boundary in bytes at which completions may be cut.
   void limits(unsigned mps, unsigned mrrs, unsigned rcb) {
     mps_ = 128U << mps, mrrs_ = 128U << mrrs, rcb_ = rcb;
   }
   /// Cycles from a read to its first completion: at least `low`, at most `high`.
   void delay(unsigned low, unsigned high) { low_ = low, high_ = high; }
-  void any_piece(bool on) {
-    any_piece_ = on;
-  }  // pieces end anywhere, not only at the completion boundary
+  /// Pieces of completions end anywhere, not only at the boundary rcb.
+  void any_piece(bool on) { any_piece_ = on; }
   void in_order(bool on) { in_order_ = on; }  // else any due tag is next
   void hold(bool on) { hold_ = on; }          // reads are accepted, not completed
+  /// Reads that touch these bytes end with `status`; with cheat(), their completions are wrong.
   void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) {
     bad_.push_back({address, bytes, status});
   }
@@ -75,7 +76,7 @@ class RootPort final : public Port {
     cheats_.push_back({address, bytes, how});
   }
   void cpl_timeout(uint64_t cycles) { timeout_ = cycles; }
-  struct Counts {  // expected counters of the device
+  struct Counts {  // expected counters of the device, by kind of completion error
     uint64_t unexpected = 0, malformed = 0, timed_out = 0;
   } counts;
   /// Sends a piece for a tag that no read has.
@@ -91,8 +92,8 @@ class RootPort final : public Port {
     return {at, at + static_cast<std::ptrdiff_t>(n)};
   }
   std::vector<Tlp> tlps;
-  uint64_t reads = 0;
-  uint64_t errors = 0;
+  uint64_t reads = 0;                                         // accepted
+  uint64_t errors = 0;                                        // reads that must fail
   std::vector<std::pair<unsigned, spec::DmaRdReq>> requests;  // client from the tap
 
   void drive() override {
@@ -196,7 +197,7 @@ class RootPort final : public Port {
       const uint64_t end = (at / rcb_ + 1 + rng_.below(4)) * rcb_;
       n = std::min<size_t>(left, end - at);
     }
-    // an error piece is still to come
+    // Leaves a byte: the piece with the error status is still to come.
     if (r.status != spec::RdStatus::kOk) n = std::min(n, left - 1);
     const auto from = r.data.begin() + static_cast<std::ptrdiff_t>(r.sent);
     std::vector<uint8_t> piece(from, from + static_cast<std::ptrdiff_t>(n));
@@ -206,6 +207,7 @@ class RootPort final : public Port {
     if (cheat == Cheat::kLong) piece.resize(n + rng_.between(1, 130), 0xdd);
     send(r.tag, piece, last && cheat != Cheat::kUnsaid);
     if (cheat == Cheat::kTwice) send(r.tag, piece, true);
+    // The device ends this read now, and holds its tag for 1.5 to 2 time-outs.
     if (cheat == Cheat::kUnsaid) lost_[r.tag] = cycle_ + timeout_ * 3 / 2;
     if (cheat == Cheat::kShort || cheat == Cheat::kLong || cheat == Cheat::kUnsaid)
       counts.malformed++, errors++;
