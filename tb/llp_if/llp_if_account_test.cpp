@@ -20,7 +20,7 @@ namespace {
 using namespace rnic;  // NOLINT: a test
 
 using Wide = __int128;
-constexpr Wide kTerm = 128;  // TermCredit
+constexpr Wide kTerm = 128;  // TermCredit: bytes of credit that only a Terminate may use
 constexpr Wide k31 = Wide{1} << 31, k32 = Wide{1} << 32;
 constexpr uint64_t kAfter = 6;  // cycles after a change in which its wake is decided
 
@@ -46,7 +46,9 @@ class LlpIfAccountTest : public testing::Test {
     bool term;
     Wide aside;  // credit set aside for it
   };
-  struct Change {  // a new limit (gone 0), or a refund of one FPDU (gone 1), in cycle `at`
+  // A change of the credit in cycle `at`: by a new limit (gone 0) or by the refund of one FPDU
+  // (gone 1).
+  struct Change {
     uint64_t at;
     Wide bytes;
     unsigned gone;
@@ -55,8 +57,8 @@ class LlpIfAccountTest : public testing::Test {
     uint64_t at;
     bool waits;
   };
-  /// planned: the newest limit sent; limit: the newest one taken. size: set aside per FPDU; worst:
-  /// the size that the next segment needs.
+  /// planned: the newest limit sent to the leaf. limit: the newest one that the leaf has accepted.
+  /// size: credit set aside for each FPDU. worst: the size that the next segment needs.
   struct Conn {
     uint64_t number = 0, qpn = 0;
     Wide limit = 0, planned = 0, granted = 0, refunded = 0, size = 0, worst = 0;
@@ -64,9 +66,9 @@ class LlpIfAccountTest : public testing::Test {
     std::deque<Fpdu> out;          // granted and not refunded
     std::vector<Change> recent;
     std::vector<Flag> flags;
-    std::vector<uint64_t> changes;  // cycles
+    std::vector<uint64_t> changes;  // their cycles, since the last check_wakes()
     uint64_t wakes = 0;
-    bool retry = false;  // woken: the test looks again
+    bool retry = false;  // woken: some_look() looks up the credit again
     [[nodiscard]] Wide available() const { return limit - granted + refunded; }
     [[nodiscard]] Wide aside() const {
       Wide sum = 0;
@@ -395,7 +397,8 @@ class LlpIfAccountTest : public testing::Test {
     for (Conn& c : conns) {
       uint64_t must = 0, may = 0;
       for (uint64_t at : c.changes) {
-        // before: written by at + 2; seen_*: written after that
+        // before: the flag as written until cycle at + 2. seen_one, seen_none: a write after that
+        // sets or clears the flag, before the wake is decided (at + kAfter).
         bool before = false, seen_one = false, seen_none = false;
         uint64_t last = 0;
         for (const Flag& f : c.flags) {
@@ -454,6 +457,7 @@ TYPED_TEST(LlpIfAccountTest, CreditIsExact) {
   tb::each_pace([&](tb::Pace pace) {
     this->start(pace);
     const Wide bases[] = {0, k31 - 100'000, k32 - 100'000, k32 + k31 - 1, 2 * k32 - 5, 0};
+    // Each connection begins at another count of granted bytes.
     for (size_t i = 0; i < this->conns.size(); i++) {
       this->move_to(this->conns[i], bases[i]);
       ASSERT_GE(this->conns[i].granted, bases[i]) << "credit is not seen";
@@ -469,8 +473,8 @@ TYPED_TEST(LlpIfAccountTest, CreditIsExact) {
   this->met.expect_all();
 }
 
-// All granted credit returns: the sum of refunds passes 2^31 and 2^32, the count of FPDUs passes
-// 4096. There is credit for only one FPDU.
+// All granted credit returns, so the sum of refunds passes 2^31 and 2^32, and the count of FPDUs
+// passes 4096 several times. The credit is enough for only one FPDU at a time.
 TYPED_TEST(LlpIfAccountTest, RefundsRunRound) {
   using Op = typename TestFixture::Op;
   this->start({});

@@ -16,7 +16,8 @@ namespace rnic::tb {
 template <class V, bool Minimum>
 struct RtlLlpIf : RtlDut<V> {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static constexpr bool kHasCycles = true;  // its stages and queues are those of the chip
+  // Its stages and queues are those of the chip, so tests may rely on cycles and depths.
+  static constexpr bool kHasCycles = true;
 
   // LLP
   StreamIn<spec::LlpRxHdr> llp_rx_hdr = RNIC_IN(*this, llp_rx_hdr, spec::LlpRxHdr);

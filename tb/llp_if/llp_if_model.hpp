@@ -1,5 +1,5 @@
-// The model's llp_if with the interface of RtlLlpIf: records and events in one order, a record and
-// an FPDU at a time, wants in the order of arrival.
+// The model's llp_if with the interface of RtlLlpIf. It handles records and events of the LLP in
+// the order of their arrival, one record and one FPDU at a time, and wants in the order of arrival.
 #pragma once
 
 #include <memory>
@@ -71,8 +71,8 @@ struct ModelLlpIf : PacedDut {
   }
 
  private:
-  // Cycles until a Terminate or streaming bytes without credit are given up: TermTimeout, and a few
-  // more, since the tests expect a Terminate to wait for more than 2^16 cycles.
+  // Cycles after which a Terminate or streaming bytes that wait for credit are dropped: TermTimeout
+  // (2^16) and 16 more, since the tests expect a Terminate to wait for more than 2^16 cycles.
   static constexpr uint64_t kPatience = (1U << 16) + 16;
   using In = std::variant<model::LlpRecord, spec::LlpCtlEvt>;
   struct Out final : model::LlpIf::Out {
@@ -108,6 +108,7 @@ struct ModelLlpIf : PacedDut {
     uint64_t until = 0;
   };
 
+  /// Accepts the inputs of this cycle into the queues.
   void arrive() {
     if (llp_rx_hdr.offers() && llp_rx.offers() && records_ < sizes().fifo_depth) {
       const auto h = llp_rx_hdr.pop();
@@ -126,7 +127,7 @@ struct ModelLlpIf : PacedDut {
                        now() + kPatience});
     }
   }
-  /// Everything received, or sent, has left through the ports.
+  /// The ports have accepted everything that was received, and below: everything that was sent.
   [[nodiscard]] bool rx_left() const {
     return rx_fpdu_hdr.ready() && rx_fpdu.ready() && raw_rx_hdr.ready() && raw_rx.ready();
   }
@@ -169,6 +170,7 @@ struct ModelLlpIf : PacedDut {
     }
     if (!tx_fpdu_hdr.offers() || !tx_fpdu.offers()) return;
     model::TxFpdu f{.hdr = tx_fpdu_hdr.pop(), .data = Payload::copy_of(tx_fpdu.pop().bytes)};
+    // One FPDU less that was queued before the start that waits in control().
     if (before_start_ && *before_start_ != 0) --*before_start_;
     if (auto record = llp_->send(f)) {
       send(std::move(*record), f.hdr.length);
@@ -180,8 +182,9 @@ struct ModelLlpIf : PacedDut {
       llp_->term_timeout(timers_.front().qpn, timers_.front().life);
       timers_.pop_front();
     }
-    // All streaming bytes were sent. A start waits for this, and a command that closes or releases
-    // a connection or asks whether bytes may be sent.
+    // raw_left: all streaming bytes were sent. Three kinds of items wait for this: a start, a
+    // command that closes or releases a connection, and a command that asks whether bytes may be
+    // sent.
     const bool raw_left = raws_.empty() && raw_tx_hdr.empty() && tx_left();
     if (cmd.offers() && !connecting_ &&
         (raw_left || (cmd.front().opcode != spec::AdminOpcode::kConnClose &&
@@ -194,6 +197,7 @@ struct ModelLlpIf : PacedDut {
     const auto& c = ctl.front();
     bool may = true;
     if (c.op == spec::QpOp::kStart) {
+      // FPDUs and wants from before the start belong to the QP's last life: they go first.
       if (!before_start_) before_start_ = tx_fpdu_hdr.size();
       may = raw_left && *before_start_ == 0;
       for (const auto& w : wants_) may = may && w.qpn != c.qpn;
@@ -231,8 +235,8 @@ struct ModelLlpIf : PacedDut {
   std::deque<Timer> timers_;
   std::optional<spec::TxFpduHdr> sending_;  // accepted by the LLP, but not yet whole
   std::optional<size_t> before_start_;      // FPDUs queued before the start at the front
-  bool connecting_ = false;                 // admin waits for the response
-  uint32_t records_ = 0;                    // in in_
+  bool connecting_ = false;                 // a conn_connect waits for its response
+  uint32_t records_ = 0;                    // records in in_
 };
 
 }  // namespace rnic::tb

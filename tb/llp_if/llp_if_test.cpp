@@ -4,8 +4,8 @@
 // The test plays all neighbours:
 //   Transmit. ddp wants a segment (want). llp_if grants it (grant) when the LLP's credit covers the
 //   connection's largest FPDU and the 128 bytes that only a Terminate may use. The FPDU comes from
-//   mpa (put_fpdu) and is sent to the LLP (expect_sent). Credit that it does not need returns, and
-//   wr_done reports it if done is set.
+//   mpa (put_fpdu) and is sent to the LLP (expect_sent). Granted credit that the FPDU does not need
+//   returns. wr_done reports the FPDU if its `done` is set.
 //   Receive. A record of the LLP (put_record) becomes an FPDU of the connection's QP (expect_fpdu).
 //   Streaming bytes. admin puts bytes to be sent (put_raw), and requests received ones (conn_give).
 //   order() sends an order of qp, and expects its acknowledgement.
@@ -35,7 +35,7 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kTerm = 128;  // TermCredit, for a Terminate
 
-/// C-27 and the limits of the device, computed from the text.
+/// The MULPDU of a segment size: ambiguities.md C-27, and at least 128 (the limit of the device).
 uint32_t mulpdu_of(uint32_t mss, bool markers) {
   int m = static_cast<int>(mss) - 6 - static_cast<int>(mss % 4);
   if (markers) m -= 4 * static_cast<int>((mss + 511) / 512);
@@ -65,7 +65,7 @@ struct LlpIfTest : testing::Test {
     dut.cmd.put(c);
     return dut.rsp.take();
   }
-  /// admin's query before a start with this many streaming bytes.
+  /// admin's query before a modify_qp to rts with this many streaming bytes: may the QP start?
   AdminStatus may_start(uint16_t conn, uint16_t bytes) {
     spec::ConnCmd c{.opcode = AdminOpcode::kModifyQp, .object = conn};
     spec::AdminModifyArgs{.to_state = 1, .connection = conn, .stream_length = bytes}.pack(c.args);
@@ -89,18 +89,19 @@ struct LlpIfTest : testing::Test {
                  .port = 4000,
                  .local_port = 5000});
   }
-  /// An event that is reported to the driver.
+  /// Puts an event of the LLP that llp_if must report to the driver (conn_async).
   void event(LlpEvt kind, uint16_t conn, uint16_t length = 0) {
     put_event(kind, conn, length);
     EXPECT_EQ(dut.async.take().connection, conn);
   }
+  /// Expects an event for qp, and below: a request to the LLP.
   void expect_event(uint16_t qpn, LlpQpEvt kind) {
     EXPECT_EQ(dut.event.take(), (spec::LlpEvent{.qpn = qpn, .kind = kind}));
   }
   void expect_req(LlpOp op, uint16_t conn) {
     EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = op, .connection = conn}));
   }
-  /// A passive connection. limit: the LLP's credit.
+  /// Opens a passive connection. limit: the credit of the LLP, 0: none yet.
   void open(uint16_t conn, uint16_t mss = 1460, uint32_t limit = 0) {
     put_event(LlpEvt::kMss, conn, mss);
     if (limit != 0) credit(conn, limit);
@@ -113,6 +114,7 @@ struct LlpIfTest : testing::Test {
     dut.ctl.put({.op = op, .qpn = qpn});
     EXPECT_EQ(dut.ack.take().qpn, qpn);
   }
+  /// Starts the QP on the connection. hold: it sends nothing before its first FPDU (hold_tx).
   void start(uint16_t qpn, uint16_t conn, bool markers = false, bool hold = false) {
     dut.ctl.put(
         {.op = QpOp::kStart,
@@ -349,8 +351,8 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     EXPECT_EQ(this->may_start(3, 300), AdminStatus::kOk);
     const Bytes reply = this->rng.bytes(300);
     this->put_raw(3, reply);
-    EXPECT_TRUE(dut.run_until(
-        [&] { return dut.raw_tx_hdr.empty(); }));  // admin tells qp when the bytes are in llp_if
+    // admin sends qp's command after llp_if has accepted the bytes.
+    EXPECT_TRUE(dut.run_until([&] { return dut.raw_tx_hdr.empty(); }));
     dut.ctl.put({.op = QpOp::kStart, .qpn = 1, .params = {.connection = 3}});
     EXPECT_EQ(dut.ack.take(2000).qpn, 1);
     this->expect_sent(3, reply, true);
@@ -468,10 +470,10 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
     for (uint16_t c = 0; c < 3; c++) {
       EXPECT_EQ(this->query(c).waiting, 0);
       EXPECT_EQ(this->status(AdminOpcode::kConnGive, c, {.length = 20}), AdminStatus::kBadState);
-      this->event(LlpEvt::kWaiting, c, 20);  // crossed
+      this->event(LlpEvt::kWaiting, c, 20);  // the LLP sent it before the end was known
       EXPECT_EQ(this->query(c).waiting, 0);
     }
-    // About to be reset.
+    // llp_if has requested an abort, and the LLP has not reported the reset.
     this->open(3);
     this->event(LlpEvt::kWaiting, 3, 20);
     EXPECT_EQ(this->status(AdminOpcode::kConnAbort, 3), AdminStatus::kOk);
@@ -497,7 +499,8 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       this->expect_req(LlpOp::kReleased, 10);
       conn++;
     }
-    // Its record has come before the end: llp_if returns only the record.
+    // The record of a conn_give has come before the connection's end: llp_if returns the record,
+    // and no empty packet.
     this->open(8);
     this->open(9);
     this->start(1, 9);
@@ -640,8 +643,8 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
     this->order(QpOp::kSync, 4);
     EXPECT_TRUE(this->query(4).has_qp);
     this->expect_quiet();
-    // Connections that have ended: the stop is reported to the driver. An abort of an open one
-    // resets it.
+    // If the connection has ended, llp_if reports the end to the driver when the QP stops. An abort
+    // of an open connection resets it.
     this->order(QpOp::kStop, 0);
     EXPECT_EQ(dut.async.take().connection, 0);
     this->order(QpOp::kAbort, 1);
@@ -655,7 +658,7 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
     this->expect_req(LlpOp::kAbort, 3);
     this->put_event(LlpEvt::kReset, 3);
     this->expect_event(3, LlpQpEvt::kLost);
-    // Lost between admin's query and the start.
+    // The connection is lost between admin's query and the start.
     this->open(9);
     this->event(LlpEvt::kReset, 9);
     dut.ctl.put({.op = QpOp::kStart, .qpn = 6, .params = {.connection = 9}});
@@ -671,6 +674,7 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
   });
 }
 
+// llp_if reports an event of the LLP after mpa has accepted the earlier records.
 TYPED_TEST(LlpIfTest, EventsStayBehindRecords) {
   auto& dut = this->dut;
   dut.restart({});
@@ -730,12 +734,12 @@ TYPED_TEST(LlpIfTest, CreditIsSetAsideAndComesBack) {
     this->put_fpdu(5, f, true, 9);
     this->expect_sent(0, f);
     EXPECT_EQ(dut.done.take(), (spec::WrDone{.qpn = 5, .slot = 9}));
-    this->expect_no_grant();  // 1400 came back, 1460 are needed
+    this->expect_no_grant();  // 1400 = 1460 - 60 came back, 1460 are needed
     this->credit(0, 3 * 1460 + kTerm + 59);
     this->expect_no_grant();
     this->credit(0, 3 * 1460 + kTerm + 60);
     this->expect_grant(5, 1454);
-    // Credit only from refunds.
+    // From here on credit comes only from refunds: one of 1400 is too little, two are enough.
     this->want(5);
     this->expect_no_grant();
     this->put_fpdu(5, f);
@@ -747,7 +751,7 @@ TYPED_TEST(LlpIfTest, CreditIsSetAsideAndComesBack) {
   });
 }
 
-// A closed window of one connection does not block others.
+// Wants are granted in order. A connection without credit does not block others.
 TYPED_TEST(LlpIfTest, OrderOfWants) {
   auto& dut = this->dut;
   dut.restart({});
@@ -898,7 +902,7 @@ TYPED_TEST(LlpIfTest, SegmentSizeGrowsOnceNoneIsUnderWay) {
   });
 }
 
-// Sums of credit wrap at 2^32. To avoid sending gigabytes, the header gives a larger length than
+// Sums of credit wrap at 2^32. To avoid sending gigabytes, tx_fpdu_hdr gives a larger length than
 // the packet has.
 TYPED_TEST(LlpIfTest, CreditWraps) {
   auto& dut = this->dut;
@@ -963,8 +967,9 @@ using ReportDuts = testing::Types<tb::RtlLlpIf<VLlpIf, false>, tb::RtlLlpIf<VLlp
                                   tb::RtlLlpIf<VLlpIfDeep, true>>;
 TYPED_TEST_SUITE(LlpIfReportTest, ReportDuts);
 
-// qp counts a wr_done before a later acknowledgement of the stop or a later event of llp_if,
-// however many wait, in whatever queue.
+// qp gets each wr_done before a later acknowledgement of a stop or a later event of llp_if, however
+// many wr_done wait. VLlpIfDeep has a deeper queue of wr_done than the chip: the order must not
+// depend on its depth.
 TYPED_TEST(LlpIfReportTest, StopsAndEventsFollowTheReportsBeforeThem) {
   auto& dut = this->dut;
   for (const bool stop : {true, false}) {
@@ -1059,7 +1064,7 @@ TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
   });
 }
 
-// A stop waits for one direction, while so much is sent in the other that its count wraps.
+// A stop waits for receive, while so many FPDUs of another QP are sent that their count wraps.
 TYPED_TEST(LlpIfRtlTest, AStopIsNotMissedWhenACountRunsRound) {
   auto& dut = this->dut;
   dut.restart({});
@@ -1245,7 +1250,8 @@ TYPED_TEST(LlpIfTest, Random) {
   });
 }
 
-// A record, an FPDU and a grant every 2 cycles; 64 bytes per cycle.
+// A record, an FPDU and a grant every 2 cycles; 64 bytes per cycle. `cycles`: beats of the FPDU,
+// but at least 2.
 TYPED_TEST(LlpIfRtlTest, Throughput) {
   auto& dut = this->dut;
   dut.restart({});
