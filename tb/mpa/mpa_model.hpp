@@ -1,5 +1,6 @@
-// The model's mpa with the interface of RtlMpa: two directions, each with an input queue. Items in
-// the queues count as in flight. An item is processed when the neighbour can accept its result.
+// The model's mpa with the interface of RtlMpa: two directions, each with an input queue. A stop or
+// sync waits for the items in the queues. An item is processed when the neighbour can accept its
+// result.
 #pragma once
 
 #include <memory>

@@ -32,9 +32,9 @@ struct Way {
   uint64_t position = 0;
 };
 
-/// The FPDU of a ULPDU at the position of `way`, which it advances. length_lie is added to the
-/// length field, marker_lie to the first marker. A marker stands at each 512th byte of the stream.
-/// It holds the number of bytes from its FPDU's length field to itself.
+/// Returns the FPDU of a ULPDU at the position of `way`, and advances that position. length_lie is
+/// added to the length field, marker_lie to the first marker. A marker stands at each 512th byte of
+/// the stream. The marker holds the number of bytes from its FPDU's length field to itself.
 Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_lie = 0) {
   Bytes plain;
   const auto length = static_cast<uint16_t>(static_cast<int>(ulpdu.size()) + length_lie);
@@ -53,7 +53,7 @@ Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_li
       const bool first = out.empty();
       for (size_t b : {size_t{0}, size_t{0}, back >> 8, back})
         out.push_back(static_cast<uint8_t>(b));
-      if (first) start = 4;  // markers point to the length field
+      if (first) start = 4;  // this marker stands before the length field, to which markers point
     }
     out.push_back(plain[i]);
   }
@@ -195,7 +195,9 @@ TYPED_TEST(MpaTest, EveryLengthBothWays) {
   });
 }
 
-// A marker at every word of an FPDU: 127 FPDUs of one word more than the spacing.
+// A marker at every word of an FPDU. A ULPDU of 506 bytes gives an FPDU of 516 bytes with its
+// marker, one word more than the spacing (512). So the marker moves by one word from FPDU to FPDU.
+// The other lengths move it by other steps.
 TYPED_TEST(MpaTest, MarkersEverywhere) {
   this->dut.restart({});
   this->start(1, true, true, true);
@@ -261,7 +263,8 @@ TYPED_TEST(MpaTest, Damage) {
           fresh();
           this->put_record(4, frame(this->qps[4].rx, u), true);
           expect(Cause::kMpaCrc);
-          // A length that does not fit; the pad may hide up to 3 bytes.
+          // A length that does not fit the record. All differ by 4 or more: a pad of up to 3 bytes
+          // may hide a smaller difference.
           for (int lie : {4, -4, 64, -64, 60000}) {
             if (lie < 0 && n < static_cast<size_t>(-lie)) continue;
             fresh();
@@ -295,6 +298,7 @@ TYPED_TEST(MpaTest, Damage) {
   });
 }
 
+// Records too short for any FPDU, and one longer than any: each is an error of its own QP alone.
 TYPED_TEST(MpaTest, RecordsThatCannotBe) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
@@ -322,6 +326,7 @@ TYPED_TEST(MpaTest, RecordsThatCannotBe) {
   });
 }
 
+// A start sets the position of both directions to 0, where the first marker stands.
 TYPED_TEST(MpaTest, StartBeginsAStream) {
   this->dut.restart({});
   for (int i = 0; i < 3; i++) {
@@ -552,7 +557,7 @@ TYPED_TEST(MpaRtlTest, Throughput) {
     const auto begin = this->dut.now();
     EXPECT_TRUE(this->dut.run_until(
         [&] { return this->dut.rx_ulpdu.size() == kCount && this->dut.tx_fpdu.size() == kCount; }));
-    // 60: more than the latencies and the last FPDU's wait
+    // 60: a bound above the latencies and the wait of the last FPDU.
     EXPECT_LE(this->dut.now() - begin, (kCount + 1) * cycles + 60) << n << " bytes";
   }
 }
