@@ -50,8 +50,8 @@ struct QpDut : RtlDut<V> {
   StreamIn<spec::QpAckLlp> qp_ack_ddp = RNIC_IN(*this, qp_ack_ddp, spec::QpAckLlp);
   StreamIn<spec::QpAckLlp> qp_ack_rdmap = RNIC_IN(*this, qp_ack_rdmap, spec::QpAckLlp);
 
-  uint64_t bad_doorbells = 0;
-  uint64_t ticks = 0;
+  uint64_t bad_doorbells = 0;  // cycles with bad_doorbell_o: doorbells that qp has refused
+  uint64_t ticks = 0;          // calls of advance()
 
   std::optional<typename RtlDut<V>::Handled> handled() override {
     return {{.busy = wqe_hdr.taken() || wqe.beat_taken() || cqe_req.taken() ||

@@ -24,6 +24,7 @@ class QpFetchTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
+  /// Calls body(world) at every pace, with this many running QPs.
   template <class F>
   void worlds(F body, unsigned running) {
     each_pace([&](Pace p) {
@@ -123,7 +124,7 @@ class QpRateTest : public QpFetchTest<D> {
       w.to_rts(n);
     }
   }
-  /// Returns the cycles per item from the first to the last of `count`.
+  /// Returns the cycles per item from the first to the last of `count`. done(): items so far.
   template <class F>
   double per(QpWorld<D>& w, const std::string& what, unsigned count, F done) {
     uint64_t first = 0;
@@ -185,7 +186,8 @@ TYPED_TEST(QpRateTest, AReceiveInItsBufferWaitsForNoRead) {
   const uint64_t from = w.now();
   for (unsigned i = 0; i < ready; i++) w.receive(0);
   EXPECT_TRUE(w.run([&] { return w.qp(0).takes.size() == ready; }));
-  EXPECT_LE(w.now() - from, 10 + 4 * ready);  // qp_rq_fetch: latency 6, 3 per take; with some slack
+  // qp_rq_fetch: latency 6, then 3 cycles per take. The bound adds a margin.
+  EXPECT_LE(w.now() - from, 10 + 4 * ready);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The model's qp behind the interface of QpDut. The operations that are possible in a cycle run in
-// random order, so that no test depends on the order. The responses to key checks are used at once;
-// a WQE is issued after they arrive.
+// random order, so that no test depends on the order. The behaviour class uses the results of key
+// checks at once (Keys). This file sends the checks and puts the WQE on wqe_hdr after their
+// response.
 #pragma once
 
 #include <array>
@@ -118,7 +119,8 @@ struct QpModelDut : PacedDut {
     void retired(const spec::Retired&) override {}
     mutable std::vector<spec::WqeCheck> asked;
   };
-  /// A look that waits until all reports are taken that were queued before it.
+  /// A look of qp that is due. It waits until as many reports are taken as were queued before it:
+  /// wr_left of wr_done, rx_left of rx_done.
   struct Look {
     uint16_t qpn = 0;
     size_t wr_left = 0, rx_left = 0;
@@ -197,6 +199,7 @@ struct QpModelDut : PacedDut {
     const auto take = [this](auto& in, auto what) {
       if (in.offers()) news_.push_back([this, what, item = in.pop()] { (*qp_.*what)(item); });
     };
+    // A command that has waited kCommandPatience cycles is answered in_progress.
     if (commanded_ && ++commanded_->waited >= spec::kCommandPatience)
       (void)qp_->give_up(commanded_->qpn);
     if (qp_cmd.offers()) {
@@ -232,7 +235,7 @@ struct QpModelDut : PacedDut {
   };
   std::optional<Commanded> commanded_;  // not answered yet
   std::optional<model::Wqe> issued_;    // its key checks are outstanding
-  bool asks_ = false;                   // issued_ has key checks
+  bool asks_ = false;                   // issued_ has key checks, so a response must come
 };
 
 }  // namespace rnic::tb

@@ -88,6 +88,7 @@ TYPED_TEST(QpPatienceTest, AnEndGoesOnWithoutItsCommand) {
     EXPECT_EQ(w.ctl(), want) << "ended once";
     w.wait(100);
     w.expect_all_reported(0);
+    // No event: the driver has requested this end.
     EXPECT_TRUE(w.asyncs().empty()) << "asked for";
     w.qp(0).exists = false;
     EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kOk);
@@ -123,8 +124,8 @@ TYPED_TEST(QpPatienceTest, CommandsBesideTheEndOfAnotherQpAreInProgress) {
   });
 }
 
-// Before it starts a QP, admin has sent the streaming bytes of the modify_qp, so this command must
-// not be repeated.
+// A modify_qp to rts is never answered in_progress: admin has sent its streaming bytes before, so
+// the driver must not repeat it.
 TYPED_TEST(QpPatienceTest, AStartWaits) {
   this->worlds([&](auto& w) {
     w.create(2, 4, 3);

@@ -14,8 +14,8 @@ class QpRateTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
-  /// Cycles from one wqe_hdr to the next. Each idle QP gets `each` WQEs and one doorbell, which
-  /// carries the WQE if it is pushed.
+  /// Returns the cycles from one wqe_hdr to the next. Each idle QP gets `each` WQEs and one
+  /// doorbell. push: the doorbell carries the WQE.
   double cycles_a_wqe(unsigned qps, unsigned each, bool push = false) {
     dut.restart({0, 0});
     QpWorld<D> w(dut, rng.fork("world"), 0);
@@ -52,8 +52,8 @@ class QpRateTest : public testing::Test {
 // With one doorbell per WQE, each WQE costs a read of the ring (qp_sq_fetch) and four operations of
 // qp_sched: kick by the doorbell, finish without a unit, kick by the unit, finish after the issue.
 // The third argument makes each WQE a push. Pushes are for latency, not for rate: a push occupies
-// qp_doorbell and qp_sq_fetch for 6 cycles (docs/limitations.md), so 6.1 is above line rate on
-// purpose. 0.1: the ends of the interval.
+// qp_doorbell and qp_sq_fetch for 6 cycles (docs/limitations.md). The bound 6.1 therefore allows
+// fewer than line rate; 0.1 covers the ends of the measured interval.
 TEST_F(QpRateTest, AWqeCostsTheSameOnManyQps) {
   for (const unsigned qps : {16U, 32U, 64U, 128U}) {
     for (const unsigned each : {1U, 2U, 4U})

@@ -4,8 +4,9 @@
 //
 // The reference applies the operations in the order in which the leaf accepted them, so it has one
 // order of the CQEs of all QPs. The test plays the neighbours: qp_emit (window, tail), qp_doorbell
-// (producer indices), llp_if and ddp (done), qp_state (look, mark, flush) and qp_pick. qp_pick
-// rests when the window is full, a Read is outstanding or nothing is posted. A kick wakes it.
+// (producer indices), llp_if and ddp (done), qp_state (look, mark, flush) and qp_pick. qp_pick lets
+// a QP rest when its window is full, a Read is outstanding or nothing is posted. A kick ends the
+// rest.
 //
 // Pins of the leaf that are no streams, by their neighbour:
 //   qp_emit      win_* writes the WQE that it issues to its slot of the window; head_* writes the
@@ -73,14 +74,16 @@ class QpRetireTest : public testing::Test {
   };
   struct Qp {
     uint64_t qpn = 0;
-    std::deque<Entry> window{};  // starts at the head
-    uint64_t head = 0, tail = 0;
+    std::deque<Entry> window{};   // starts at the head
+    uint64_t head = 0, tail = 0;  // window slots retired, and used, since the start
+    // Ring indices. sq, rq: retired. next_sq: issued. next_rq: received. prod_*: posted.
     uint16_t sq = 0, rq = 0, next_sq = 0, next_rq = 0, prod_sq = 0, prod_rq = 0;
-    // reads: that have completed
+    // Counts of Reads: completed, issued.
     uint64_t reads = 0, reads_issued = 0;
-    std::optional<std::pair<uint64_t, WcStatus>> own{}, err{};  // slot and status
+    // Slot and status of the WQE that failed here (fail_*), and of that which qp_state has marked.
+    std::optional<std::pair<uint64_t, WcStatus>> own{}, err{};
     bool asked = false, ended = false;  // asked: a request of qp_state is due; ended: flushed
-    // The values that qp_pick has read, one cycle late.
+    // What the leaf has written for qp_pick (ret_*). rests_*: why qp_pick lets the QP rest.
     uint64_t seen_head = 0, seen_reads = 0;
     uint16_t seen_sq = 0, seen_rq = 0;
     bool rests_full = false, rests_read = false, rests_empty = false;
@@ -106,7 +109,7 @@ class QpRetireTest : public testing::Test {
   tb::Pace pace;
   std::vector<Qp> qps;
   std::deque<spec::CqeReq> want;
-  size_t cqes_put = 0, cqes_seen = 0;
+  size_t cqes_put = 0, cqes_seen = 0;  // CQEs expected so far; sent by the leaf
   std::optional<Request> request;
   std::deque<Rsp> answers;
   std::optional<Fail> fail;
@@ -197,6 +200,7 @@ class QpRetireTest : public testing::Test {
     prod_write = {&q, false};
     return true;
   }
+  /// Reports entry i of the window as done: on rx_done for a Read, else on wr_done.
   void tell_done(Qp& q, size_t i) {
     q.window[i].told = true;
     const auto slot = static_cast<uint8_t>(q.slot(q.head + i));
@@ -224,7 +228,8 @@ class QpRetireTest : public testing::Test {
     return *std::find_if(qps.begin(), qps.end(), [&](const Qp& q) { return q.qpn == qpn; });
   }
 
-  // --- the reference
+  // --- the reference. put() notes an expected CQE, put_own() that of a WQE, put_flush() a flush
+  // entry for all WQEs before index `up_to`.
   void put(const Qp& q, bool is_recv, spec::WcOpcode opcode, uint16_t index, WcStatus status,
            uint32_t length, bool solicited = false) {
     cqes_put++;
@@ -248,6 +253,7 @@ class QpRetireTest : public testing::Test {
     put(q, is_recv, is_recv ? spec::WcOpcode::kRecv : spec::WcOpcode::kSend, up_to,
         WcStatus::kWrFlushErr, 0);
   }
+  /// The leaf has accepted a report: marks the WQE in this slot, and retires the oldest done ones.
   void done(Qp& q, uint64_t slot, bool is_read) {
     const uint64_t i = (slot + B::kWindow - q.slot(q.head)) % B::kWindow;
     met("done of a QP that was flushed", i >= q.window.size());
@@ -519,7 +525,8 @@ class QpRetireTest : public testing::Test {
     if (rng.percent(20)) create(q);
   }
 
-  /// Cycles per operation: wr_done and rx_done of all QPs in turn, with a CQE each.
+  /// Returns the cycles per operation: `each` reports on wr_done, on rx_done or on both, of `count`
+  /// QPs in turn, with a CQE each.
   double rate(unsigned count, bool sends, bool receives, unsigned each) {
     start({0, 0}, count);
     dut.wr_done.idle(0);
@@ -618,7 +625,7 @@ TYPED_TEST(QpRetireTest, TakesADoneEveryOtherCycle) {
   }
 }
 
-// The oldest is done last: then the window retires one WQE every other cycle.
+// The oldest WQE of a full window is done last. Then the leaf retires one WQE every other cycle.
 TYPED_TEST(QpRetireTest, AWindowRetiresAtThatRate) {
   this->start({0, 0}, 1);
   auto& q = this->qps[0];

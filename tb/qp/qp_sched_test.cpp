@@ -1,9 +1,9 @@
 // qp_sched: each QP with work gets its turn, round robin, none is listed twice; no kick is lost.
 //
 // The reference is a queue of QPs and two flags per QP, updated by the operations in the order in
-// which they were accepted. Fairness is checked independently: a waiting QP sees no other QP's turn
-// twice. The test plays the sources and the owners, on a few QPs (consecutive operations on one QP)
-// and on all of them (the list is full).
+// which they were accepted. Fairness is checked independently: while a QP waits, no other QP has
+// two turns. The test plays the sources of kicks and the owners of QPs, on a few QPs (consecutive
+// operations on one QP) and on all of them (the list is full).
 #include "VQpSched.h"
 #include "VQpSchedMin.h"
 #include "lib/word.hpp"
@@ -40,6 +40,7 @@ class QpSchedTest : public testing::Test {
     uint64_t since = 0;
   };
   struct Qp {
+    // active: on the list or owned. again: kicked since it was listed. listed: on the list.
     bool active = false, again = false, listed = false;
     uint64_t listed_at = 0;        // turns of all QPs when it was listed
     uint64_t turn = ~uint64_t{0};  // its last turn
@@ -54,7 +55,7 @@ class QpSchedTest : public testing::Test {
   unsigned clearing = 0, few = 0;  // few: QPs in use; 0: all
   std::vector<Qp> qps;
   std::deque<uint64_t> list;
-  std::vector<uint64_t> owned;
+  std::vector<uint64_t> owned;  // QPs that have had their turn and are not finished
   std::array<std::optional<Op>, kSources> ops;
   uint64_t turns = 0, kicked = 0;
   tb::Tally met{"kick of a QP that rests",

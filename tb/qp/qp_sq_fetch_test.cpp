@@ -40,6 +40,7 @@ struct Minimum {
 };
 
 using Unit = std::array<uint8_t, 64>;
+/// The bytes of a unit: random, but fixed for each QP, life and index.
 Unit unit_of(uint64_t qpn, uint64_t life, uint64_t index) {
   base::Rng rng(qpn << 40 ^ life << 20 ^ index);
   Unit u;
@@ -62,8 +63,9 @@ class QpSqFetchTest : public testing::Test {
         *this, "kick",
         tb::pins(this->top().kick_valid_o, this->top().kick_ready_i, this->top().kick_qpn_o)};
   };
-  // Ring indices: prod: announced; asked, arrived: of qp_sq_fetch; head: next unit to be issued.
-  // alive: created; closing: the test requests its barrier, then creates it again.
+  // Ring indices. prod: announced. asked: fetched or requested by the leaf. arrived: in the
+  // prefetch buffer. head: next unit to be issued. alive: created. closing: the test requests a
+  // barrier for the QP, then creates it again. want_kicks: kicks that must come.
   struct Qp {  // these counters do not wrap; the RTL's are modulo 2^16
     uint64_t qpn = 0, life = 0, base = 0, log = 2;
     uint64_t prod = 0, asked = 0, arrived = 0, head = 0,
@@ -98,7 +100,7 @@ class QpSqFetchTest : public testing::Test {
   bool running = false, acts = false;
   unsigned error_percent = 2;
   std::vector<Qp> qps;
-  std::deque<Read> to_leave, out, coming;  // decided, sent, answered
+  std::deque<Read> to_leave, out, coming;  // reads: decided; sent; answered by the test
   std::optional<Push> push;
   std::optional<Request> request;
   std::optional<Qp*> init;
@@ -182,8 +184,8 @@ class QpSqFetchTest : public testing::Test {
   }
 
   // --- the neighbours, at random
-  // In all but kMixed units are seldom issued, so the buffer fills. kPushes: every unit is pushed.
-  // kSlow: slow responses, units one by one.
+  // What dominates for some hundred cycles. In all phases but kMixed units are seldom issued, so
+  // the buffer fills. kPushes: every unit is pushed. kSlow: slow responses, units one by one.
   enum class Phase { kMixed, kLazy, kPushes, kSlow };
   void act() {
     static constexpr Phase kPhases[] = {Phase::kMixed, Phase::kLazy, Phase::kPushes, Phase::kSlow};
@@ -343,7 +345,7 @@ class QpSqFetchTest : public testing::Test {
       met("created again", q.life > 1 && !first_life(q));
       return;
     }
-    // The count whose low 16 bits are at the pin: at or above the previous one.
+    // The least count that is at or above the previous one and has its low 16 bits at the pin.
     const auto more = [](uint64_t count, uint16_t pin) {
       return count + uint16_t(pin - uint16_t(count));
     };
@@ -352,7 +354,7 @@ class QpSqFetchTest : public testing::Test {
     const std::string where =
         fmt::format("QP {} ring {}: asked {} + {}, arrived {} to {}, head {}, prod {}", q.qpn,
                     q.size(), q.asked, n, q.arrived, arrived, q.head, q.prod);
-    if (n != 0) {
+    if (n != 0) {  // a read was decided, or a push entered the buffer
       ASSERT_FALSE(q.fail) << where;
       ASSERT_LE(asked, q.prod) << "past what was announced: " << where;
       ASSERT_LE(asked - q.head, B::kPre) << "no room: " << where;
@@ -397,6 +399,7 @@ class QpSqFetchTest : public testing::Test {
   }
   bool push_in = false;                 // the current push has entered the buffer
   std::map<const Qp*, uint64_t> lives;  // initialisations of each QP
+  /// Returns whether this is the QP's first initialisation, and counts it.
   bool first_life(const Qp& q) { return lives[&q]++ == 0; }
   void push_ends() {
     const Push& p = *push;
@@ -451,7 +454,7 @@ TYPED_TEST(QpSqFetchTest, EachUnitIsItsOwn) {
   if (this->HasFatalFailure()) return;
   EXPECT_GT(this->units, 2000U);
   EXPECT_GT(this->pushes_in, 100U);
-  this->met("indices run round");  // IndicesRunRound
+  this->met("indices run round");  // counts as met: the test IndicesRunRound checks it
   this->met.expect_all();
 }
 

@@ -19,9 +19,10 @@ using spec::RqTake;
 using spec::WcStatus;
 
 struct Counts {
-  unsigned takes = 0, shared = 0, empty = 0, malformed = 0, failed = 0,
-           barred = 0;                        // takes of failed QPs from an SRQ
-  unsigned limits = 0, events = 0, sure = 0;  // sure: takes of an SRQ with one possible outcome
+  // Takes: all, from an SRQ, and by their result. barred: takes of failed QPs from an SRQ.
+  unsigned takes = 0, shared = 0, empty = 0, malformed = 0, failed = 0, barred = 0;
+  // limits: modify_srq. events: limit events. sure: takes of an SRQ with one possible outcome.
+  unsigned limits = 0, events = 0, sure = 0;
   unsigned ends = 0, taken_at_end = 0, faults = 0, wraps = 0, renewed = 0, changed = 0, bells = 0;
 };
 
@@ -61,8 +62,8 @@ class SrqMix {
   static constexpr unsigned kNumbers = 8;
   static constexpr uint64_t kBell = 20;  // cycles after which an accepted doorbell has its effect
   enum Role { kNone, kSrq, kQp };
-  /// The possible states of a limit in qp: armed as, events since the SRQ's creation, whether the
-  /// newest modify_srq is applied.
+  /// A possible state of an SRQ's limit in qp. limit: the armed limit, 0: none. events: limit
+  /// events since the SRQ's creation. applied: the newest modify_srq is applied.
   struct LimitState {
     uint16_t limit = 0;
     unsigned events = 0;
@@ -82,9 +83,10 @@ class SrqMix {
     bool open = false;                // the user posts
     unsigned fails = 0, members = 0;  // takes that failed; QPs of an SRQ
     std::set<LimitState> limit;
-    uint16_t setting = 0;             // the newest modify_srq
-    uint64_t applied = ~uint64_t{0};  // the first take that is later than it
-    unsigned events = 0;
+    uint16_t setting = 0;  // the newest modify_srq
+    // Number of the first take after that modify_srq; ~0: it is surely applied.
+    uint64_t applied = ~uint64_t{0};
+    unsigned events = 0;  // limit events that qp has reported
     // A QP
     std::optional<unsigned> srq;
     unsigned recv_cq = 0, late = 0;  // late: takes after the order to stop
@@ -104,7 +106,7 @@ class SrqMix {
     unsigned normal = 0;
   };
 
-  /// All bits of a number are used in the default build.
+  /// The QP or SRQ number of row i. In the default build the numbers use all bits.
   static unsigned number(unsigned i) { return D::kMinimum ? i : 17 * i + 3; }
   /// The inverse of number().
   static unsigned place(unsigned n) { return D::kMinimum ? n : n / 17; }
@@ -136,6 +138,7 @@ class SrqMix {
   }
 
   // --- traffic
+  /// Called in each cycle: stalls a stream at times, then posts, rings and takes at random.
   void cycle() {
     stalls();
     while (!bells_.empty() && bells_accepted_ < bells_put_ - dut_.qp_doorbell.size())
@@ -156,7 +159,7 @@ class SrqMix {
     const uint32_t freed = r.role == kSrq ? r.taken : world(i).rq_reported;
     for (uint64_t k = rng_.below(r.size - (r.written - freed) + 1); k > 0; k--) {
       const auto sges = static_cast<uint8_t>(rng_.below(300) == 0 ? 4 : rng_.below(4));
-      tag_ = static_cast<uint16_t>(tag_ + 40503);  // an odd step: repeats after 65536
+      tag_ = static_cast<uint16_t>(tag_ + 40503);  // an odd step, so no tag repeats within 65536
       r.queue.push_back(w_.write_recv(number(i), sges, tag_));
       r.written++;
     }
@@ -249,7 +252,7 @@ class SrqMix {
   }
 
   // --- limits
-  /// A take leaves `low` to `high` receives.
+  /// Take number `nth` leaves `low` to `high` announced receives in the SRQ.
   void count_down(Row& r, uint64_t nth, uint32_t low, uint32_t high) {
     if (nth >= r.applied) apply(r);
     admit(r);

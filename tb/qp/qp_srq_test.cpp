@@ -40,10 +40,13 @@ class QpSrqTest : public testing::Test {
       bad = 0;
     });
   }
+  /// Waits until qp has applied the doorbells.
   void posted(QpWorld<D>& w) {
     w.run([&] { return dut.qp_doorbell.empty(); });
     w.wait(40);
   }
+  /// Waits until `count` takes of QPs 0 to 3 have their response; all_reported(): until each WQE
+  /// that they have taken is completed.
   static bool all_taken(QpWorld<D>& w, unsigned count) {
     return w.run([&] {
       size_t n = 0;
@@ -64,8 +67,8 @@ using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;
 TYPED_TEST_SUITE(QpSrqTest, Duts);
 
-// WQEs are taken in ring order, by any QP. Each completes on the QP that took it, with its tag. The
-// world checks.
+// WQEs are taken in ring order, by any QP. Each completes on the QP that took it, with its tag.
+// QpWorld checks both.
 TYPED_TEST(QpSrqTest, ServesItsQpsInOrder) {
   this->worlds(3, [&](auto& w) {
     unsigned taken = 0;
@@ -87,6 +90,8 @@ TYPED_TEST(QpSrqTest, ServesItsQpsInOrder) {
   });
 }
 
+// qp refuses doorbells of a receive queue that a QP has not, of a send queue that an SRQ has not,
+// and one from another page.
 TYPED_TEST(QpSrqTest, DoorbellsOfAnAbsentQueue) {
   this->worlds(2, [&](auto& w) {
     auto& bells = this->dut.qp_doorbell;
@@ -226,10 +231,10 @@ TYPED_TEST(QpSrqTest, ReachesItsLimit) {
     take(1, 1);            // 3
     w.set_limit(kSrq, 0);
     take(1, 1);
-    w.set_limit(kSrq, 0xffff);  // above its size: the next take reaches it
+    w.set_limit(kSrq, 0xffff);  // above the SRQ's size: the next take reaches it
     take(2, 2);
     w.set_limit(kSrq, 1);
-    take(0, 3);  // the last one
+    take(0, 3);  // the last WQE: 0 are left
     w.receive(0, false);
     ASSERT_TRUE(this->all_taken(w, ++taken));
     for (const unsigned n : w.asyncs()) EXPECT_EQ(n, kSrq);

@@ -182,7 +182,8 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
     WrOpcode op = WrOpcode::kSend;
   };
   // Each spoils a good WQE of one unit with one SGE of 24 bytes. Opcodes (spec::WrOpcode): 1
-  // Immediate Data that ends a Write, 7 local invalidation, 8 bind, 14 Flush.
+  // Immediate Data that ends a Write (it must be inline), 7 local invalidation, 8 bind, 14 Flush.
+  // Flag 8: inline.
   const std::vector<Case> cases = {
       {"opcode", [](auto& h) { h.opcode = 1; }},
       {"opcode 255", [](auto& h) { h.opcode = 255; }},
@@ -305,7 +306,7 @@ TYPED_TEST(QpTest, TheWqeBehindABindWaitsForAllRequests) {
     w.hold_done(false);
     ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 7; }));
     w.expect_all_reported(1);
-    // Pushed ones, among Sends.
+    // Pushed binds, among pushed Sends.
     for (unsigned i = 0; i < 12; i++) {
       w.post(1, w.make(i % 3 == 0 ? WrOpcode::kBindMw : WrOpcode::kSend, {32}, kInline), true);
       if (i % 4 == 3) {
@@ -471,8 +472,8 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
   });
 }
 
-// The FIN waits until the peer's Reads are answered. Meanwhile everything else goes on, and any
-// event that ends a QP also ends this one.
+// The FIN (llp half_close) waits until rdmap has answered the peer's Reads. Meanwhile everything
+// else goes on, and any event that ends a QP also ends this one.
 TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
   enum class End { kGraceful, kPeerFirst, kLost, kDriver, kTerminate, kReadBehindTheFin };
   for (const End end : {End::kGraceful, End::kPeerFirst, End::kLost, End::kDriver, End::kTerminate,
@@ -501,6 +502,7 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
           ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 1; }));
           ASSERT_EQ(w.modify(1, QpState::kError),
                     AdminStatus::kOk);  // the stop of another QP does not wait for this one
+          // The responder ends, and the FIN is sent.
           const bool goes_out =
               end == End::kGraceful || end == End::kPeerFirst || end == End::kReadBehindTheFin;
           if (goes_out) {
@@ -667,7 +669,8 @@ TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {
       2);
 }
 
-// Also while our own close waits for the Read: the peer no longer answers it.
+// The peer's close is fatal also while our own close waits for a Read: the peer no longer answers
+// the Read.
 TYPED_TEST(QpTest, ThePeersCloseWithAReadOutstandingIsFatal) {
   this->worlds([&](auto& w) {
     w.hold_done(true);
@@ -730,6 +733,7 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
   });
 }
 
+// Statuses of commands that qp refuses; then the order in which it starts the units.
 TYPED_TEST(QpTest, CommandsAreJudged) {
   this->worlds([&](auto& w) {
     EXPECT_EQ(w.command(AdminOpcode::kQueryQp, this->sizes().num_qps).status,
@@ -817,7 +821,8 @@ TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
     w.wait(300);
     EXPECT_EQ(w.qp(4).rq_reads, 0U);
     EXPECT_EQ(w.qp(3).rq_reads, 1U);
-    // A doorbell in state error just before destroy_qp: its flush entry is right, or absent.
+    // A doorbell in state error shortly before destroy_qp, at each distance up to 40 cycles: the
+    // flush entry of its WQE is right, or absent.
     for (unsigned gap = 0; gap < 40; gap++) {
       if (gap != 0) {
         w.create(0, 4, 3);
@@ -839,7 +844,7 @@ TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
 
 TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   this->worlds([&](auto& w) {
-    w.create(2, 3, 3, 7, 7);  // the last two: its send CQ and receive CQ
+    w.create(2, 3, 3, 7, 7);  // the last two arguments: send CQ and receive CQ
     w.create(3, 3, 3, 1, 7);
     w.create(4, 3, 3, 4, 5);
     w.to_rts(2);
@@ -855,8 +860,9 @@ TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   });
 }
 
-// Overruns that come together share one walk: no overrun waits for it. A walk that an overrun meets
-// also fails the QPs that it has already passed.
+// After an overrun qp walks over all QPs to find those of the CQ. Overruns that come together share
+// one walk, so no cq_fault waits for a walk. An overrun that comes during a walk also fails those
+// of its QPs that the walk has already passed.
 TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
   this->worlds([&](auto& w) {
     this->dut.cq_fault.idle(0);
@@ -1112,7 +1118,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
       EXPECT_EQ(w.query(n).rq_retired, static_cast<uint16_t>(q.rq_prod));
       if (lives > 0) {
         lives--;
-        w.wait(700);  // for the timers of the old QP
+        w.wait(700);  // until the scheduled reports of the old QP are over
         w.ctl().clear();
         q.exists = false;
         ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, n).status, AdminStatus::kOk);

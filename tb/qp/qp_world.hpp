@@ -40,9 +40,11 @@ struct Wr {
   bool is_inline() const { return has(spec::SqFlagBit::kInlineData); }
 };
 
+/// A WQE in the ring. first, after: ring index of its first unit, and of the unit after it; not
+/// truncated to 16 bits.
 struct PostedWr {
   Wr wr;
-  uint32_t first = 0, after = 0;  // not truncated to 16 bits
+  uint32_t first = 0, after = 0;
   bool issued = false, done = false;
 };
 
@@ -59,16 +61,18 @@ class QpWorld {
     unsigned log_sq = 0, log_rq = 0, ord = 8;  // ord: Reads that may be outstanding
     std::vector<Unit> sq, rq;
     std::vector<PostedWr> posted;
-    size_t issued = 0, reported = 0;  // posted[0..n)
+    size_t issued = 0, reported = 0;  // of `posted`: how many are issued, reported by CQEs
     // Ring indices, not truncated: units posted; receives posted, taken by ddp, completed.
     uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0;
     uint32_t sq_free_from = 0;  // ring index after the last reported WQE
     // rq_rung: cycle of its newest receive doorbell
     uint64_t rq_rung = 0;
-    unsigned reads = 0, slots = 0, rq_reads = 0;  // reads: requests that are not done, also binds
-    bool after_bind = false;                      // the next WQE waits as with a fence
-    uint64_t last_done = 0;  // cycle of the newest scheduled completion; keeps them in order
-    bool ended = false;      // an error or flush entry of the SQ was seen
+    // reads: Reads and binds that are issued and not done. slots: messages that occupy a slot of
+    // ddp. rq_reads: reads of the receive ring.
+    unsigned reads = 0, slots = 0, rq_reads = 0;
+    bool after_bind = false;  // the next WQE waits as with a fence
+    uint64_t last_done = 0;   // cycle of the newest scheduled completion; keeps them in order
+    bool ended = false;       // an error or flush entry of the SQ was seen
     bool rq_ended = false;
     std::vector<spec::Cqe> sq_cqes, rq_cqes;
     std::vector<spec::RqTakeRsp> takes;
@@ -91,19 +95,20 @@ class QpWorld {
   std::vector<unsigned>& asyncs() { return asyncs_; }
   const std::vector<unsigned>& purges() const { return purges_; }
   unsigned sq_reads() const { return sq_reads_; }
-  /// Adds this many cycles to each read of the rings.
+  /// Adds this many cycles to the latency of each later read of the rings.
   void far_memory(uint64_t cycles) { far_ = cycles; }
   /// The most reads of the rings, send or receive, that were in flight at once.
   unsigned most_sq_reads() const { return most_[1]; }
   unsigned most_rq_reads() const { return most_[0]; }
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
+  /// While held, issued WQEs are not reported as done, except by finish().
   void hold_done(bool hold) { hold_done_ = hold; }
   /// Holds the acknowledgements of all orders.
   void hold_acks(bool hold) { hold_acks_ = hold; }
   /// While held, rdmap sends no qp_error for a receive that ends in an error.
   void hold_faults(bool hold) { hold_faults_ = hold; }
-  /// rdmap is not idle: it answers a Read of the peer.
+  /// While held, rdmap answers a Read of the peer, so it does not report the end of a half_close.
   void hold_responder(bool hold) { hold_responder_ = hold; }
   /// Reports WQE i as done: the LLP has accepted its last byte, or its Read was placed. Used with
   /// hold_done().
@@ -140,6 +145,7 @@ class QpWorld {
         },
         limit);
   }
+  /// Runs n cycles, scaled by longer().
   void wait(uint64_t n) {
     const uint64_t end = now_ + longer(n);
     run([&] { return now_ >= end; }, longer(n) + 10);
@@ -158,6 +164,7 @@ class QpWorld {
     ADD_FAILURE() << to_string(op) << " stays in progress";
     return rsp;
   }
+  /// Sends a command and returns its response, which may be in_progress.
   spec::CmdRsp command_once(spec::AdminOpcode op, uint32_t object, const void* args = nullptr) {
     spec::Cmd cmd;
     cmd.opcode = op;
@@ -252,6 +259,7 @@ class QpWorld {
     std::memcpy(w.data(), rsp.result.data(), 16);
     return spec::AdminQpResult::from_words(w.data());
   }
+  /// Queries the QP up to 50 times, 200 cycles apart. Returns whether it reached the state.
   bool wait_state(unsigned n, spec::QpState s) {
     for (int i = 0; i < 50; i++) {
       if (query(n).state == s) return true;
@@ -293,10 +301,12 @@ class QpWorld {
     wr.hdr.units = static_cast<uint8_t>(std::min<size_t>(4, (bytes + 63) / 64 + extra_units));
     return wr;
   }
+  /// Replaces the lkey of an SGE. An SGE has 16 bytes, the last 4 of which are its lkey.
   static void set_key(Wr& wr, unsigned sge, uint32_t key) {
     std::memcpy(wr.body.data() + 16 * sge + 12, &key, 4);
   }
 
+  /// Free units of the send ring.
   unsigned sq_room(unsigned n) {
     Qp& q = qps_[n];
     return (1U << q.log_sq) - (q.sq_prod - q.sq_free_from);
@@ -333,6 +343,7 @@ class QpWorld {
   void ring(unsigned n) {
     dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kSq, qps_[n].sq_prod));
   }
+  /// Posts random receive WQEs, by default of 0 to 3 SGEs, and rings one doorbell for all of them.
   void post_recv(unsigned n, unsigned count = 1, std::optional<uint8_t> num_sge = {}) {
     for (unsigned i = 0; i < count; i++)
       write_recv(n, num_sge ? *num_sge : static_cast<uint8_t>(rng_.below(4)));
@@ -343,7 +354,7 @@ class QpWorld {
     Qp& q = qps_[n];
     spec::RqWqe w;
     w.num_sge = num_sge;
-    w.tag = tag ? *tag : static_cast<uint16_t>(rng_.next());  // qp uses only an SRQ's
+    w.tag = tag ? *tag : static_cast<uint16_t>(rng_.next());  // qp uses it only in an SRQ
     for (auto* s : {&w.sge0, &w.sge1, &w.sge2}) {
       s->address = rng_.next();
       s->length = static_cast<uint32_t>(rng_.next());
@@ -382,6 +393,7 @@ class QpWorld {
       EXPECT_EQ(to[i]->stag, from[i]->lkey);
     }
   }
+  /// Free units of the receive ring.
   unsigned rq_room(unsigned n) {
     Qp& q = qps_[n];
     return (1U << q.log_rq) - (q.rq_prod - q.rq_reported);
@@ -402,7 +414,9 @@ class QpWorld {
         {dut_.wr_done.moved() + dut_.wr_done.size(), {static_cast<uint16_t>(n), kind}});
     give_events();
   }
-  /// rdmap reports the first error of a QP. slot: of the WQE that has failed, -1: none.
+  /// rdmap reports the first error of a QP, and ignores later ones. slot: the window slot of the
+  /// WQE that has failed, -1: none. sends_term: rdmap sends a Terminate, and llp_if reports later
+  /// that it is sent.
   void error(unsigned n, spec::Cause cause, bool sends_term, int slot = -1,
              spec::WcStatus status = spec::WcStatus::kSuccess) {
     if (qps_[n].faulted) return;
@@ -444,6 +458,7 @@ class QpWorld {
     }
   }
   uint64_t now() const { return now_; }
+  /// Actions of neighbours that are scheduled and not done.
   unsigned queued() const { return static_cast<unsigned>(timers_.size()); }
 
  private:
@@ -541,7 +556,9 @@ class QpWorld {
     if (!is_sq) q.rq_reads++;
     const bool bad = std::exchange(is_sq ? fail_sq_ : fail_rq_, false);
     if (!is_sq) q.failed_reads += bad;
-    std::vector<uint8_t> bytes;  // memory as of now: shows a read of units not yet announced
+    // Memory as of now: units that are not yet announced have not their final bytes, so issue()
+    // detects a read of them.
+    std::vector<uint8_t> bytes;
     for (unsigned u = 0; u < r.length / 64 && !bad; u++)
       bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
     uint64_t& last = is_sq ? last_sq_ : last_rq_;
@@ -668,6 +685,7 @@ class QpWorld {
     EXPECT_EQ(check_sets_.front(), want);
     check_sets_.pop_front();
   }
+  /// Checks a CQE against what was posted. A flush entry covers all WQEs before its index.
   void completion(const spec::CqeReq& c) {
     on_completion(c);
     const spec::Cqe& e = c.entry;
@@ -811,7 +829,7 @@ class QpWorld {
         if (q.stopped || q.faulted) return true;
         if (hold_responder_) return false;
         q.closed = true;
-        dut_.qp_error.put({.qpn = c.qpn});
+        dut_.qp_error.put({.qpn = c.qpn});  // cause kNone: rdmap's report that it has closed
         return true;
       });
     }
@@ -834,15 +852,17 @@ class QpWorld {
   std::vector<Qp> qps_;
   std::multimap<uint64_t, std::function<bool()>> timers_;
   uint64_t far_ = 0;
-  std::array<unsigned, 2> under_way_{}, most_{};  // reads of receive, of send queues
+  // Reads in flight and the most at a time: [0] of receive rings, [1] of send rings.
+  std::array<unsigned, 2> under_way_{}, most_{};
+  // last_*: cycle of the newest scheduled response; it keeps responses in order.
   uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
   unsigned sq_reads_ = 0;
   bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false;
   bool hold_acks_ = false, hold_done_ = false, hold_faults_ = false, hold_responder_ = false;
   // event, and the count of wr_done after which it is sent
   std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;
-  std::vector<spec::WqeCheck> checks_;
-  std::deque<std::vector<spec::WqeCheck>> check_sets_;
+  std::vector<spec::WqeCheck> checks_;                  // of the WQE that is being checked
+  std::deque<std::vector<spec::WqeCheck>> check_sets_;  // of each WQE whose last check has come
   std::deque<std::pair<unsigned, std::optional<spec::RqTake>>> take_order_;
   std::vector<std::string> ctl_;
   std::vector<spec::QpFault> faults_;
