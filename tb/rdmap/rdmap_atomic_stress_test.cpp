@@ -5,8 +5,8 @@
 //
 // The bench plays qp, ddp, tpt, the peer and unit atomic: it takes atomic_req, and responds with
 // atomic_rsp after any time. kResult is the old value that a response of the peer has brought:
-// atomic stores it, and rdmap reports res_done. atomic_dead of a stopping QP: atomic drops its
-// request. placed_i: placements that are done.
+// atomic stores it, and rdmap reports res_done. After atomic_dead of a stopping QP, atomic may drop
+// the QP's request. placed_i: number of placements that are done.
 #include <memory>
 
 #include "rdmap/rdmap_world.hpp"
@@ -23,6 +23,7 @@ Bytes ulpdu(const Bytes& fpdu) {
   const size_t n = size_t{fpdu[0]} << 8 | fpdu[1];
   return Bytes(fpdu.begin() + 2, fpdu.begin() + 2 + static_cast<std::ptrdiff_t>(n));
 }
+/// Overwrites 4 or 8 bytes from `at` on, big-endian.
 void put32(Bytes& b, size_t at, uint32_t v) {
   for (unsigned i = 0; i < 4; i++) b[at + i] = u8(v >> (24 - 8 * i));
 }
@@ -73,8 +74,8 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 2});
   pause();
   EXPECT_TRUE(dut.qp_ack.empty());
-  // Reads of other QPs arrive after the mark of the stop. Then three messages are sent, and no
-  // other for a while.
+  // Reads of other QPs arrive after the stop. Then three messages are sent, and no other for a
+  // while.
   for (uint16_t q = 3; q < 6; q++) this->expect_good(q, this->request(64), this->good(false));
   pause();
   dut.tx_message_hdr.stall(0);
@@ -111,7 +112,9 @@ TYPED_TEST(RdmapAtomicStress, Random) {
   };
   struct Verdict {
     uint16_t qpn;
-    unsigned kind;  // 0 nothing, 1 placement, 2 request, 3 response to our request, 4 with a result
+    // 0 nothing, 1 a placement, 2 a request, 3 a response to our Atomic Write, 4 a response with a
+    // result
+    unsigned kind;
     std::shared_ptr<Request> request;
   };
   struct Qp {
@@ -140,8 +143,9 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     std::deque<spec::ResDone> done;
     // {when, QP and life}: the peer learns that an IRD slot is free
     std::deque<std::pair<uint64_t, uint16_t>> frees;
-    uint64_t marks = 0, placed = 0, step = 0;  // placements accepted by rdmap; done
-    int ctl_qp = -1;                           // the QP of the outstanding order
+    // marks: placements that rdmap has accepted. placed: those that are done.
+    uint64_t marks = 0, placed = 0, step = 0;
+    int ctl_qp = -1;  // the QP of the outstanding order
     bool ctl_start = false, ctl_sync = false;
     unsigned sync_results = 0;
 
@@ -202,6 +206,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       ctl_qp = -1;
     });
 
+    // Checks all outputs of this step, and plays the neighbours that receive them.
     const auto drain = [&] {
       while (!dut.rx_verdict.empty()) {
         const auto v = dut.rx_verdict.take();
@@ -429,6 +434,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
           if (!q.in_slot || q.acked) break;
           q.in_slot = false;
           this->free_response(n);
+          // The peer learns 300 steps later that the IRD slot is free. 16 QPs or less: 4 bits.
           frees.emplace_back(step + 300, u16(n | q.life << 4));
           break;
         case 6:

@@ -124,7 +124,7 @@ TYPED_TEST(RdmapAtomic, WaitsForItsTurn) {
     (void)this->take_message();
     this->free_response(kQp);
 
-    // Two Reads; ddp frees their slots before it has fetched their sources.
+    // Two Reads. ddp frees their slots before it has fetched their payload (resp_fetched).
     for (const uint8_t slot : Some<uint8_t>{1, 2}) {
       const auto r = this->request(64);
       this->expect_good(kQp, r, this->good(false));
@@ -142,8 +142,9 @@ TYPED_TEST(RdmapAtomic, WaitsForItsTurn) {
   });
 }
 
-// An unsuccessful result of unit atomic becomes an error: the causes of a Read, and 0/2/07 for a
-// misaligned or unread word. The Terminate contains the DDP header.
+// If unit atomic could not execute a request, the QP fails. A refused lookup has the causes of a
+// Read. A misaligned or unread word has the cause rdmap_length (Terminate 0/2/07, catastrophic
+// error localized to the RDMAP stream). The Terminate contains the DDP header.
 TYPED_TEST(RdmapAtomic, FailuresAreTold) {
   struct Row {
     AtomicEnd ending;
@@ -307,14 +308,14 @@ TYPED_TEST(RdmapAtomic, AResponseThatDoesNotFitCompletesNothing) {
   this->expect_good(kQp, atomic_written(), this->good(false, DeliverKind::kRead, false, 0));
 }
 
-// A stop is acknowledged after unit atomic has returned all requests of the QP. The order to drop
-// them is sent on atomic_dead.
+// A stop is acknowledged after unit atomic has returned all requests of the QP. rdmap reports the
+// stop to unit atomic on atomic_dead, so that it may drop them.
 TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
   each_pace([&](Pace pace) {
     this->begin(pace);
     this->expect_good(kQp, fetch_add(), this->good(false));
     (void)this->dut.atomic_req.take();
-    // Discards the orders that the start sent.
+    // Discards what the start has put on atomic_dead.
     while (!this->dut.atomic_dead.empty()) (void)this->dut.atomic_dead.take();
     this->dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = kQp});
     EXPECT_EQ(this->dut.atomic_dead.take().qpn, kQp);

@@ -1,5 +1,6 @@
-// rdmap as a device under test: its streams by name, and its sizes. A function of the bench answers
-// the checks of Read sources, so that the model, which calls tpt, has the same interface.
+// rdmap as a device under test: its streams by name, and its sizes. The function `check` of the
+// bench answers the checks of Read sources (resp_check), so that the model, which calls tpt, has
+// the same interface.
 //
 //   dut.start(pace);
 //   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds; };
@@ -53,7 +54,7 @@ struct RtlRdmap : RtlDut<V> {
   // tpt
   std::function<spec::TptResult(const spec::RespCheck&)> check;  // empty: every source is good
   std::vector<spec::RespCheck> checks;                           // the checks requested so far
-  bool hold_checks = false;                                      // delay the responses
+  bool hold_checks = false;  // no response until answer_checks()
 
   RtlRdmap() {
     resp_check_.on_item([this](const spec::RespCheck& c) {
@@ -62,6 +63,7 @@ struct RtlRdmap : RtlDut<V> {
       if (!hold_checks) answer_checks();
     });
   }
+  /// Responds to all checks that have no response.
   void answer_checks() {
     for (; waiting_ != 0; waiting_--) {
       const auto& c = checks[checks.size() - waiting_];

@@ -104,6 +104,7 @@ struct ModelRdmap : PacedDut {
     ModelRdmap& d;
   };
 
+  /// Sends the next message, when ddp has accepted the last one.
   void send() {
     if (!tx_message_hdr.ready() || !tx_message.ready()) return;
     leaving_.reset();
@@ -113,6 +114,8 @@ struct ModelRdmap : PacedDut {
     tx_message_hdr.push(m->hdr);
     tx_message.push(to_packet(m->body.bytes()));
   }
+  /// Returns the next message; none if no source has one, or if a WQE gives none (its QP has
+  /// failed).
   std::optional<model::TxMessage> next_message() {
     if (!terminates_.empty()) {
       auto m = std::move(terminates_.front());

@@ -23,9 +23,10 @@ using TappedDuts =
 template <class D>
 class RdmapRateRtlTest : public RdmapWorld<D> {
  protected:
-  /// 16 Reads outstanding on each QP. The peer mirrors our traffic: each Read Request sent comes in
-  /// as the peer's request, each response as the response to ours.
-  /// A message reaches the peer after 50 cycles, and ddp frees a response slot after 12.
+  /// Starts `qps` QPs with 16 Reads outstanding on each. The peer mirrors our traffic: cycle()
+  /// returns each Read Request that rdmap sends as a request of the peer, and each response as the
+  /// response to our Read. A message reaches the peer after 50 cycles, and ddp frees a response
+  /// slot after 12.
   void begin(uint16_t qps) {
     for (uint16_t q = 0; q < qps; q++)
       this->run_qp(q, this->params(16, 16, u16(16 * q), u16(16 * q)));
@@ -81,7 +82,8 @@ class RdmapRateRtlTest : public RdmapWorld<D> {
 };
 TYPED_TEST_SUITE(RdmapRateRtlTest, TappedDuts);
 
-// WQE, request, head, free slot, response: five operations per Read.
+// A Read in each direction takes five operations of rdmap_core: our WQE, the peer's request, the
+// request as head of the QP, the freed response slot, the response to our Read.
 TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysAtFiveCyclesEach) {
   this->start({0, 0});
   this->begin(TypeParam::kMinimum ? 4 : 20);
@@ -101,7 +103,9 @@ TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysAtFiveCyclesEach) {
 // The same with every stream stalled at random: checks progress only.
 TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysUnderStalls) {
   this->start({30, 30});
-  this->dut.hold_back(0);  // the peer's next request needs a free slot in 100 cycles
+  // The peer's next request comes 100 cycles after its last response was sent, and needs a free
+  // slot.
+  this->dut.hold_back(0);
   this->begin(4);
   for (unsigned i = 0; i < 20000; i++) this->cycle();
   EXPECT_GT(this->done(), 1000U);
@@ -232,7 +236,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
                 verdicts_.empty() && errors_.empty());
     for (const auto& m : messages_) EXPECT_TRUE(m.empty());
   }
-  /// Counts pairs of operations on one QP at this distance or less.
+  /// `pairs` counts pairs of successive operations on one QP that are at most kNear cycles apart.
   static constexpr uint64_t kNear = 2;
   std::array<std::array<unsigned, kKinds>, kKinds> pairs{};
   uint64_t operations = 0, lives = 0, failures = 0;
@@ -261,6 +265,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     Kind kind = kKinds;
   };
 
+  /// The result of tpt, for RTL and model: a source of a length such as 63 fails.
   static TptResult judge(const spec::RespCheck& c) {
     return c.length % 64 == 63 ? TptResult::kBounds : TptResult::kOk;
   }
@@ -337,7 +342,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     if (q.reads.empty() || this->dut.rx_segment.size() > 2) return;
     const Read r = q.reads.front();
     q.reads.pop_front();
-    const uint32_t wrong = this->rng.percent(1) ? 1 : 0;  // its TO
+    const uint32_t wrong = this->rng.percent(1) ? 1 : 0;  // error of its TO
     segment(qpn, this->answer(r, wrong, r.length, true), kResponse);
   }
   void free_one(uint16_t qpn) {
@@ -553,10 +558,11 @@ TYPED_TEST(RdmapStepRtlTest, EveryPairOfOperationsInStepWithTheModel) {
       "write", "request",  "response", "free",      "read", "send"};
   std::string missing;
   for (unsigned a = 0; a < T::kKinds; a++) {
-    if (a == T::kTerm) continue;  // the pipe is empty after it
+    if (a == T::kTerm) continue;  // no operation follows a Terminate of the peer closely
     for (unsigned b = 0; b < T::kKinds; b++) {
-      const bool rare =
-          a < T::kWrite && b < T::kWrite;  // each of them ends the QP or is one in a thousand
+      // Operations before kWrite end the QP or are one in a thousand: a pair of them may be
+      // missing.
+      const bool rare = a < T::kWrite && b < T::kWrite;
       if (!rare && this->pairs[a][b] == 0) missing += fmt::format(" {}-{}", kNames[a], kNames[b]);
     }
   }

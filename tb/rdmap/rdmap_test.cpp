@@ -172,7 +172,8 @@ TYPED_TEST(RdmapTest, Flush) {
     this->expect_message(this->response(kQp, read, 1, 1));
     this->free_response(kQp);
 
-    // The read-back fails: 0/2/0A, with the length (0x26) and the DDP header only.
+    // The read-back fails: the Terminate has the code 0/2/0A (flush_failed), the length of the
+    // ULPDU (0x26) and the DDP header, but no RDMAP header.
     this->expect_good(kQp, wanted, this->good(false));
     (void)this->take_message();
     this->dut.tx_fault.put({.qpn = kQp,
@@ -413,7 +414,8 @@ TYPED_TEST(RdmapTest, CausesFromBelow) {
           Cause::kDdpUntaggedMo, Cause::kDdpUntaggedTooLong, Cause::kDdpUntaggedVersion,
           Cause::kRdmapInvProtected, Cause::kRdmapInvStag, Cause::kLocalCatastrophic}) {
       const bool is_tagged = c >= Cause::kDdpTaggedStag && c <= Cause::kDdpTaggedVersion;
-      // Errors of rdmap, too: RV 2 or 3, an unknown opcode, a QN of more than 16 bits.
+      // The segments also have errors that rdmap would find by itself: RV 2 or 3, an unknown
+      // opcode, a QN of more than 16 bits.
       const auto u = is_tagged ? this->tagged(0x8f, true, 1, 2, 3)
                                : this->untagged(0xc1, true, 0x10000, Bytes(28));
       this->expect_bad(kQp, u, c, c);
@@ -504,12 +506,12 @@ TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
   });
 }
 
-// Rings of every size wrap, next to each other in the pool.
+// The ORD rings of five QPs, of different sizes and next to each other in the pool, wrap.
 TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
   each_pace([&](Pace pace) {
     this->start(pace);
     const uint8_t sizes[] = {1, 2, 3, 5, 32};
-    auto base = u16(this->dut.sizes().ord_slots - 43);  // the sum: up to the pool's end
+    auto base = u16(this->dut.sizes().ord_slots - 43);  // 43: the sum of `sizes`
     for (uint16_t q = 0; q < 5; q++) {
       this->run_qp(q, this->params(1, sizes[q], 0, base));
       base = u16(base + sizes[q]);
@@ -566,7 +568,8 @@ TYPED_TEST(RdmapTest, ResponderInOrder) {
   });
 }
 
-// A slot is in use from the request until the slot of its response is free.
+// An IRD slot is in use from the request until ddp frees the slot of its response. A request that
+// finds no free IRD slot has the cause ddp_untagged_no_buffer.
 TYPED_TEST(RdmapTest, InboundOverflow) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -760,7 +763,7 @@ TYPED_TEST(RdmapTest, TransmitFaults) {
         this->expect_message(this->response(kQp, all[0], 0, 0));
         this->free_response(kQp);
         const auto m = this->take_message();
-        if (offset == 1460) {  // its last segment was scheduled
+        if (offset == 1460) {  // ddp has freed its slot: the last segment was scheduled
           this->free_response(kQp);
           this->expect_message(this->response(kQp, all[2], 2, 0));
         }
@@ -879,7 +882,8 @@ TYPED_TEST(RdmapTest, AFaultOfQpIsHeardInTraffic) {
   });
 }
 
-// The passive side does not send first, not even a Terminate.
+// With hold_tx (the passive side) rdmap sends nothing before the first received segment, not even a
+// Terminate.
 TYPED_TEST(RdmapTest, HoldTx) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -956,6 +960,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
       this->expect_silence();
       this->stop_qp(kQp);
     };
+    // Layer and type 01: RDMAP, remote protection error. 02: RDMAP, remote operation error. 11, 12:
+    // DDP, error of a tagged, of an untagged buffer.
     struct Row {
       std::string_view ctrl;
       WcStatus status;
@@ -974,7 +980,9 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
       begin(i == 1 ? 100 : 0);
       told(body("0101e000", reads[i].stag, reads[i].to), u8(22 + i), WcStatus::kRemAccessErr);
     }
-    begin(123);  // the peer's responses advance its header. requirements.md section 6
+    // The peer advances the header that it shows by the bytes it has sent. requirements.md section
+    // 6
+    begin(123);
     told(body("0101e000", reads[0].stag, reads[0].to + 123), 22, WcStatus::kRemAccessErr);
     begin(0);
     told(body("0101e000", reads[0].stag ^ 1, reads[0].to), {});
@@ -1013,12 +1021,13 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
   });
 }
 
-// A truncated Terminate is reported, with its code if the code was received. It names no Read, and
-// is not answered. R5040-5.4-07
+// A truncated Terminate is reported, with its code if the code was received. A truncated one names
+// no Read, and no Terminate answers it. R5040-5.4-07
 TYPED_TEST(RdmapTest, ATerminateCutShortIsToldAndNotAnswered) {
   each_pace([&](Pace pace) {
     this->start(pace);
-    // It names the Read below. Its body: control 4, length 2, DDP header 18, Read Request 28 bytes.
+    // The golden Terminate names the Read that is posted below. Its body has 52 bytes: control 4,
+    // length 2, DDP header 18, Read Request 28.
     const auto whole = golden(kTerminate);
     for (size_t n : {0, 1, 2, 3, 4, 5, 6, 23, 24, 51, 52}) {
       SCOPED_TRACE(n);
@@ -1237,7 +1246,7 @@ TYPED_TEST(RdmapRtlTest, RegistrationsAndBinds) {
       EXPECT_EQ(e.slot, 3);
       EXPECT_EQ(e.status, row.wc);
       this->stop_qp(kQp);
-      // If its QP stops, it is no error, and the stop waits for it.
+      // If the QP stops meanwhile, a failed request is no error, and the stop waits for its end.
       this->run_qp(kQp, p);
       post(4);
       d.settle();
@@ -1330,8 +1339,9 @@ TYPED_TEST(RdmapRtlTest, AStopWaitsForItsOwnLocalRequests) {
   });
 }
 
-// A stopped and restarted QP is still in the work list. Its first request becomes the head at any
-// distance after it arrives, and its response has the watermark of that request.
+// A QP that was stopped and restarted may still be in the responder's work list. So its first
+// request may become the head at any time after it arrives. The response must have the watermark of
+// that request. `delay` varies the time.
 TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
   const uint32_t room = TypeParam::sizes().fifo_depth;  // requests that are served at once
   each_pace([&](Pace pace) {
@@ -1340,14 +1350,16 @@ TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
       auto& dut = this->dut;
       dut.hold_checks = true;
       for (uint16_t q = 0; q <= 3 * room; q++) this->run_qp(q, this->params(1, 1, q, q));
-      for (uint16_t q = 1; q <= 3 * room; q++) {  // a third is served; the others wait
+      // `room` requests are being checked; the others wait.
+      for (uint16_t q = 1; q <= 3 * room; q++) {
         this->expect_good(q, this->request(64), this->good(false));
         dut.settle();
       }
       this->expect_good(0, this->request(64), this->good(false));
       dut.settle();
       ASSERT_EQ(dut.checks.size(), room);
-      for (const auto op : {spec::QpOp::kStop, spec::QpOp::kStart}) {  // each waits for a third
+      // Stop and start are each acknowledged when `room` more requests are checked.
+      for (const auto op : {spec::QpOp::kStop, spec::QpOp::kStart}) {
         dut.qp_ctl.put({.op = op, .qpn = 0, .params = this->params(1, 1)});
         dut.settle();
         const auto asked = dut.checks.size();
@@ -1448,8 +1460,8 @@ TYPED_TEST(RdmapTest, StopDoesNotWaitForOthers) {
 }
 
 // A graceful close: half_close is acknowledged at once. When no Read Request is left to answer,
-// rdmap reports it to qp, once. From then on rdmap starts no message, since it would be sent after
-// our FIN.
+// rdmap reports to qp, once, that the QP has closed (qp_error with cause none). From then on rdmap
+// starts no message, since the message would be sent after our FIN.
 TYPED_TEST(RdmapTest, HalfClose) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1769,9 +1781,10 @@ TYPED_TEST(RdmapTest, Random) {
   });
 }
 
-// The figures in the header of rdmap.sv. The bench answers a check at once. 15: 14 and the check.
-// 100 segments: one each cycle, and the latency of one. 100 messages: one every 2 cycles, and the
-// latency of one. The limits leave 2 or 3 cycles for the ends of the interval.
+// The figures in the header of rdmap.sv. The bench answers a check at once, so a response takes 15
+// cycles: 14 and 1 for the check. 100 segments: one each cycle, and the latency of one. 100
+// messages: one every 2 cycles, and the latency of one. The limits leave 2 or 3 cycles for the ends
+// of the interval.
 TYPED_TEST(RdmapRtlTest, LatencyAndThroughput) {
   this->start({0, 0});
   this->run_qp(kQp, this->params(4, 4));

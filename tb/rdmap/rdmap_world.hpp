@@ -39,6 +39,7 @@ constexpr uint32_t u32(uint64_t v) { return static_cast<uint32_t>(v); }
 template <class T>
 using Some = std::initializer_list<T>;
 
+/// A message as rdmap puts it to ddp: the body holds SGEs or inline bytes.
 struct Message {
   spec::TxMessageHdr hdr;
   Bytes body;
@@ -86,11 +87,12 @@ inline Bytes first_ulpdu(const Message& m) {
   return out;
 }
 
-/// The expected Terminate. requirements.md 5.2 and 6. read_offset: the failing message is a Read,
-/// of which this many bytes are sent.
+/// The body of the expected Terminate for an error found in this ULPDU. requirements.md 5.2 and 6.
+/// read_offset: the failing message is a Read, of which this many bytes are sent.
 inline Bytes terminate(Cause cause, const Bytes& ulpdu, std::optional<uint32_t> read_offset = {}) {
   const auto& row = spec::cause_row(cause);
   // Bytes of the DDP header; an empty ULPDU has none to show.
+  // Bit T (0x80): tagged, 14 bytes; untagged has 18.
   const size_t header = ulpdu.empty() ? 1 : (ulpdu[0] & 0x80) != 0 ? 14 : 18;
   const bool with_ddp = row.ddp_header && ulpdu.size() >= header;
   const bool with_read = with_ddp && row.rdma_header && read_offset;
@@ -177,7 +179,7 @@ class RdmapWorld : public testing::Test {
       const auto sink = h.num_sge != 0 ? spec::WqeSge::unpack(body) : spec::WqeSge{};
       m.hdr.opcode = RdmapOpcode::kReadRequest;
       m.hdr.qn = 1;
-      m.hdr.length = 28;
+      m.hdr.length = 28;  // spec::ReadRequest::kBytes
       m.hdr.is_inline = 1;
       m.hdr.done = 0;
       m.body.assign(28, 0);
@@ -190,7 +192,7 @@ class RdmapWorld : public testing::Test {
     }
     return m;
   }
-  /// A Read that we post.
+  /// A Read that we post. slot: its window slot. stag, to: its sink.
   struct Read {
     uint8_t slot;
     uint32_t stag, length;
@@ -211,6 +213,7 @@ class RdmapWorld : public testing::Test {
                  .remote_stag = u32(rng.next())},
                 sge);
   }
+  /// Posts a Read, and expects its Read Request.
   void read(uint16_t qpn, const Read& r) { expect_message(post_read(qpn, r)); }
 
   // --- what rdmap sends
@@ -253,6 +256,7 @@ class RdmapWorld : public testing::Test {
     spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(m.body);
     return m;
   }
+  /// Expects that rdmap has no more output to qp or ddp.
   void expect_silence() {
     dut.settle();
     EXPECT_TRUE(dut.tx_message_hdr.empty() && dut.tx_message.empty());
@@ -260,7 +264,7 @@ class RdmapWorld : public testing::Test {
     EXPECT_TRUE(dut.rx_verdict.empty());
     EXPECT_TRUE(dut.qp_ack.empty());
   }
-  /// Expects the QP's one error, and its Terminate if one is due.
+  /// Expects the QP's one error, and the Terminate with the body `term`, if one is due.
   spec::QpError expect_error(uint16_t qpn, Cause cause, const std::optional<Bytes>& term) {
     const auto e = dut.qp_error.take();
     EXPECT_EQ(e.qpn, qpn);
@@ -314,8 +318,10 @@ class RdmapWorld : public testing::Test {
   Bytes answer(const Read& r, uint32_t from, uint32_t n, bool last) {
     return tagged(0x42, last, r.stag, r.to + from, n);
   }
+  /// A Terminate of the peer: QN 2, opcode 7.
   Bytes peer_terminate(const Bytes& body) { return untagged(0x47, true, 2, body); }
 
+  /// ddp shows a segment to rdmap. cause: the error that ddp or mpa has found in it.
   void put_segment(uint16_t qpn, const Bytes& ulpdu, Cause cause = Cause::kNone) {
     spec::RxSegment s{
         .qpn = qpn, .persist = persist, .cause = cause, .ulpdu_length = u16(ulpdu.size())};
@@ -349,7 +355,8 @@ class RdmapWorld : public testing::Test {
   void expect_good(uint16_t qpn, const Bytes& ulpdu, const spec::RxVerdict& want) {
     expect_verdict(verdict(qpn, ulpdu), want);
   }
-  /// Expects that the segment is refused and ends the QP with this cause.
+  /// Expects that the segment is refused and ends the QP with this cause. found: the cause that ddp
+  /// or mpa has found before.
   void expect_bad(uint16_t qpn, const Bytes& ulpdu, Cause cause, Cause found = Cause::kNone) {
     EXPECT_EQ(verdict(qpn, ulpdu, found).accept, 0) << spec::to_string(cause);
     expect_error(qpn, cause, terminate(cause, ulpdu));

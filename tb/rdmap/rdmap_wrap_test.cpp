@@ -1,8 +1,8 @@
 // Watermarks at large counts. rdmap counts the placements that it has accepted in 64 bits. The
 // response to a Read carries, as its watermark, the count at the arrival of its request. The test
-// sets the count to values that no simulation reaches: 2^31 - 2, 2^32 - 2 and 5 * 2^32.
-// pokes.vlt makes it public in the RTL. Then five Reads, each followed by a Write that is placed:
-// the watermarks must be the value set, plus 0 to 4.
+// sets the count to values that no simulation reaches: 2^31 - 2, 2^32 - 2 and 5 * 2^32. pokes.vlt
+// makes the register of the count public in the RTL. Then the peer sends five Reads, each followed
+// by a Write that is placed. The watermarks must be the value set, plus 0 to 4.
 #include "VRdmapMin___024root.h"
 #include "VRdmap___024root.h"
 #include "rdmap/rdmap_world.hpp"
