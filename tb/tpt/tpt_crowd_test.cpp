@@ -3,7 +3,7 @@
 //
 // The reference is a list of versions: what an STag was bound to, and from when to when. An access
 // may find any version of its STag that was valid between its request and its response. No extent
-// through a version retires after the report that it is closed. RTL and model of tpt.
+// of a version retires after tpt has reported that the version is closed. RTL and model of tpt.
 //   RNIC_SEED=n tpt_window_test --gtest_filter=TptCrowd*
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ constexpr uint64_t kKey = 0x99aabbccddeeff01;
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;  // what a window grants to the peer
 
-/// A binding of an STag. It is possible from `posted` to `closed`, and certain from `opened` to
-/// `closing`.
+/// A binding of an STag, with cycles. An access may find the binding from `posted` to `closed`, and
+/// must find it from `opened` to `closing`.
 struct Version {
   uint32_t stag = 0;
   Region r{};
@@ -51,6 +51,7 @@ struct Version {
 using Extents = std::vector<spec::Extent>;
 
 enum Client : uint8_t { kRx, kTx, kQn1, kClients };
+/// A lookup of one piece, with what tpt has returned for it.
 struct Access {
   Client client = kRx;
   spec::WqeCheck item{};
@@ -58,7 +59,7 @@ struct Access {
   std::optional<TptResult> result{};
   Extents extents{};                // received so far
   bool ended = false;               // all extents received
-  std::vector<uint64_t> retired{};  // cycles
+  std::vector<uint64_t> retired{};  // the cycle in which each extent retired
   unsigned held = 0;                // extents received, not retired
 };
 
@@ -71,6 +72,7 @@ class Crowd {
   // accesses that were granted and that failed.
   unsigned binds = 0, refusals = 0, closes = 0, in_use = 0, oks = 0, fails = 0;
 
+  /// Makes so many random changes while accesses run, then waits until all has ended.
   void run(unsigned changes) {
     for (uint32_t n = 0; n < regions_.size(); ++n) open_region(n);
     for (uint32_t n = 0; n < windows_.size(); ++n)
@@ -103,10 +105,12 @@ class Crowd {
     bool is_taken = false;
   };
 
+  /// No report, no response and no extent is outstanding.
   bool quiet() const {
     return own_.empty() && of_peer_.empty() && !command_ && asked_[kRx].empty() &&
            asked_[kTx].empty() && asked_[kQn1].empty();
   }
+  /// Notes a version whose request is sent in this cycle.
   Version* version(uint32_t stag, const Region& r) {
     versions_.push_back({.stag = stag, .r = r, .posted = now_});
     stags_.push_back(stag);
@@ -245,8 +249,8 @@ class Crowd {
       }
     }
   }
-  /// Checks the result against the versions that were possible during the access. An STag without
-  /// one that was certain for all that time may also be not found.
+  /// Checks the result against the versions that were possible during the access. If no version of
+  /// the STag was certain for the whole access, the result may also be kStag.
   void judge(const Access& a) {
     const uint64_t last = a.retired.empty() ? 0 : a.retired.back();
     bool surely = false, is_late = false;

@@ -55,6 +55,7 @@ struct TptDut : RtlDut<V> {
   TapPort<spec::TptChangeCommit> tpt_change{
       *this, [this] { return &this->top().rootp->tpt__DOT__u_update__DOT__tap_tpt_change; }};
 
+  /// Drives dev_cfg_i: the device is enabled and permutes STags under this key.
   void set_key(uint64_t key) {
     const auto words = spec::DevCfg{.enable = 1, .stag_key = key}.to_words();
     static_assert(sizeof words <= sizeof this->top().dev_cfg_i);

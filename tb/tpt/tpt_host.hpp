@@ -1,5 +1,5 @@
 // The send queues of tpt's bench, and the host memory with their page lists: fast registrations,
-// memory windows. A report that says ok changes the world.
+// memory windows. When tpt reports ok, Host tells the world (TptWorld) what has changed.
 //
 //   Host<D> h(dut, world);
 //   Kept k = h.keep(3, 4, 64);      h.reg(k, key, Host<D>::region(k, 16, 12, rng));
@@ -22,21 +22,22 @@ namespace rnic::tb {
 inline constexpr uint16_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8;
 inline constexpr uint16_t kAll = kLocalWrite | kRemoteWrite | kRemoteRead;
 
-/// A slot kept for fast registrations, with 2^room entries of the page list from `pbl` on.
+/// A slot kept for fast registrations, with 2^room entries of the page list from `pbl` on. upper:
+/// the upper 24 bits of its STags.
 struct Kept {
-  uint32_t slot = 0, upper = 0, pbl = 0, stag = 0;  // stag: the last one, with its low 8 bits
+  uint32_t slot = 0, upper = 0, pbl = 0, stag = 0;  // stag: the last one, with its key
   unsigned room = 0;
   uint16_t pd = 7;
 };
 
-/// A memory window; stag: the last one, with its low 8 bits.
+/// A memory window. upper: the upper 24 bits of its STags; stag: the last one, with its key.
 struct Window {
   uint32_t slot = 0, upper = 0, stag = 0;
   uint8_t type = 1;
   uint16_t pd = 7;
 };
 
-/// Sends requests, and holds the host memory with their lists.
+/// Sends requests of send queues, and holds the host memory with the page lists of registrations.
 template <class D>
 class Host {
  public:
@@ -46,7 +47,7 @@ class Host {
   std::map<uint64_t, spec::RdStatus> fails;         // failing reads, by address
   bool answers = true;                              // step() responds to reads of lists
 
-  /// create_mr of a slot for fast registrations.
+  /// create_mr of a slot for fast registrations, which must succeed.
   Kept keep(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key = 0x11, uint16_t pd = 7) {
     const uint32_t stag = w_.next_stag(slot, key);
     const auto rsp = command(slot, room, pbl, key, pd);
@@ -55,6 +56,7 @@ class Host {
               (spec::AdminMrResult{.stag = stag, .pd = pd}));
     return {.slot = slot, .upper = stag >> 8, .pbl = pbl, .stag = stag, .room = room, .pd = pd};
   }
+  /// Sends this create_mr and returns the response.
   spec::CmdRsp command(uint32_t slot, unsigned room, uint32_t pbl, uint8_t key, uint16_t pd) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
     spec::AdminMrArgs{.pd = pd,
@@ -67,8 +69,8 @@ class Host {
     d_.tpt_cmd.put(cmd);
     return d_.tpt_cmd_rsp.take();
   }
-  /// A region of k with this number of random pages of 2^log_page bytes. It begins and ends
-  /// anywhere in its first and last page.
+  /// A region of k with this number of random pages of 2^log_page bytes. It begins anywhere in its
+  /// first page, but for the last 100 bytes, and ends in the last 100 bytes of its last page.
   static Region region(const Kept& k, unsigned pages, unsigned log_page, base::Rng& rng,
                        uint16_t rights = kAll) {
     Region r{.pd = k.pd, .rights = rights, .base = rng.next() >> 1, .log_page = log_page};
@@ -85,6 +87,7 @@ class Host {
     lists[at] = r.pages;
     return at;
   }
+  /// The operands of a registration of r, whose page list is at bus address `list`.
   static spec::RegOperands operands(const Region& r, uint64_t list) {
     return {.page_list = list,
             .length = r.length,
@@ -94,6 +97,7 @@ class Host {
             .log_page = static_cast<uint8_t>(r.log_page)};
   }
   // In these requests `wqe`, or 9, is the WQE's slot, which the report returns.
+  /// Sends a registration and does not wait for its report.
   void post(uint32_t stag, const Region& r, const spec::RegOperands& o, uint16_t qpn, uint8_t wqe) {
     spec::SqLocal item{
         .qpn = qpn, .slot = wqe, .stag = stag, .is_reg = 1, .pd = r.pd, .base = r.base};
@@ -113,6 +117,7 @@ class Host {
       opened(k, key, r, qpn);
     return done;
   }
+  /// Tells the world that tpt has reported this registration as ok.
   void opened(Kept& k, uint8_t key, Region r, uint16_t qpn) {
     k.stag = k.upper << 8 | key;
     r.bound = (r.rights & spec::kAccessRemoteInvalidate) != 0;
@@ -121,6 +126,7 @@ class Host {
   }
 
   // Memory windows. A bound window is a region of the world, on pages of another region.
+  /// create_mr of a window, which must succeed.
   Window window(uint32_t slot, uint8_t type, uint8_t key = 0x21, uint16_t pd = 7) {
     const uint32_t stag = w_.next_stag(slot, key);
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
@@ -132,13 +138,14 @@ class Host {
               (spec::AdminMrResult{.stag = stag, .pd = pd}));
     return {.slot = slot, .upper = stag >> 8, .stag = stag, .type = type, .pd = pd};
   }
+  /// The request of a bind, as the send queue gives it to tpt.
   static spec::SqLocal item(uint32_t stag, const spec::BindOperands& o, uint64_t base,
                             uint16_t qpn = 5, uint8_t wqe = 9, uint16_t pd = 7) {
     spec::SqLocal item{.qpn = qpn, .slot = wqe, .stag = stag, .is_bind = 1, .pd = pd, .base = base};
     o.pack(item.operands);
     return item;
   }
-  /// The region that a bound window is in the world.
+  /// The region of the world that stands for window w, bound to a range of r.
   static Region part(const Window& w, const Region& r, const spec::BindOperands& o, uint64_t base,
                      uint16_t qpn) {
     Region part = r;
@@ -164,17 +171,19 @@ class Host {
     if (done.result == spec::TptResult::kOk) bound(w, stag, o, base, qpn);
     return done;
   }
+  /// Tells the world that tpt has reported this bind as ok. A bind of length 0 unbinds the window.
   void bound(Window& w, uint32_t stag, const spec::BindOperands& o, uint64_t base, uint16_t qpn) {
     w_.closed(w.stag);
     w.stag = stag;
     if (o.length != 0) w_.opened(stag, part(w, w_.region(o.lkey), o, base, qpn));
   }
+  /// A local invalidation, as WQE 1 of QP 3. Waits for its report.
   void invalidate(const Window& w) {
     d_.sq_local.put({.qpn = 3, .slot = 1, .stag = w.stag});
     EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
     w_.closed(w.stag);
   }
-  /// A local invalidation of a region that has windows: the region stays open.
+  /// A local invalidation of a region that has windows: tpt refuses it and the region stays open.
   void refuse_invalidation(uint32_t stag) {
     d_.sq_local.put({.qpn = 3, .slot = 1, .stag = stag});
     EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1, .result = spec::TptResult::kBind}));
@@ -183,12 +192,14 @@ class Host {
     return destroy(Kept{.slot = w.slot, .upper = w.upper, .stag = w.stag}, any_key);
   }
 
+  /// A local invalidation of the region in a kept slot, as WQE 1 of QP 3. Waits for its report.
   void invalidate(const Kept& k) {
     d_.sq_local.put({.qpn = 3, .slot = 1, .stag = k.stag});
     EXPECT_EQ(take(), (spec::SqLocalDone{.qpn = 3, .slot = 1}));
     w_.closed(k.stag);
   }
-  /// destroy_mr ignores the key of a kept slot or a window. Runs the host until it has ended.
+  /// Repeats destroy_mr until it has ended, and returns its last status. any_key: the low 8 bits of
+  /// the STag, which destroy_mr ignores for a kept slot or a window.
   spec::AdminStatus destroy(const Kept& k, uint8_t any_key) {
     w_.destroy_begin(k.upper << 8 | any_key);
     for (unsigned i = 0; i < 1000; ++i) {
@@ -201,14 +212,17 @@ class Host {
     }
     return spec::AdminStatus::kInProgress;
   }
+  /// Runs until a command has its response; returns the status.
   spec::AdminStatus answer() {
     EXPECT_TRUE(run([&] { return !d_.tpt_cmd_rsp.empty(); }));
     return d_.tpt_cmd_rsp.take().status;
   }
+  /// Runs until a request of a send queue has its report.
   spec::SqLocalDone take() {
     EXPECT_TRUE(run([&] { return !d_.sq_local_done.empty(); })) << "no report";
     return d_.sq_local_done.take();
   }
+  /// Steps until `until` holds; false: it never did.
   template <class F>
   bool run(F until) {
     for (unsigned i = 0; i < 200'000; ++i) {
@@ -217,6 +231,7 @@ class Host {
     }
     return until();
   }
+  /// Serves the reads of page lists, and advances the device under test.
   void step() {
     // Not take_all(): it settles, which takes hundreds of cycles per step.
     for (const auto& r : std::exchange(d_.reg_rd_req.items(), {})) reads.push_back(r);
@@ -230,6 +245,7 @@ class Host {
   std::deque<spec::RegRdReq> reads;  // of lists, without a response
 
  private:
+  /// Responds to a read of at most 4096 bytes of a page list.
   void serve(const spec::RegRdReq& r) {
     const auto fail = fails.find(r.address);
     if (fail != fails.end()) {

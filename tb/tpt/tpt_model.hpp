@@ -101,7 +101,7 @@ struct TptModelDut : ModelDut {
 
   /// Executes the next request of the send queue, unless it waits.
   bool local() {
-    constexpr size_t kJobs = 8;
+    constexpr size_t kJobs = 8;  // Jobs of rtl/tpt/tpt_register.sv
     if (model::Tpt::is_invalidation(sq_local.front()))
       return tpt_->invalidate(sq_local.pop()), true;
     if (waits_) return false;
@@ -124,6 +124,7 @@ struct TptModelDut : ModelDut {
     }
     return true;
   }
+  /// Executes the bind at the head of sq_local, or leaves it there until claimable().
   void bind() {
     const model::Tpt::Binding b(sq_local.front());
     waits_ = true;  // claimable() may be called before bind() returns
@@ -147,6 +148,7 @@ struct TptModelDut : ModelDut {
     jobs_.pop_front();
   }
 
+  /// One piece of wqe or resp; the last piece of the group gives the response.
   template <class Rsp>
   void check(Group& g, const spec::WqeCheck& c, Rsp& rsp) {
     if (g.good()) g.result = tpt_->check(c);
@@ -154,6 +156,7 @@ struct TptModelDut : ModelDut {
     rsp.push({g.result});
     g = {};
   }
+  /// One piece of rx. When the group is complete: its response, and its extents if all pieces pass.
   void place(const spec::RxXlate& c) {
     if (rx_.good()) {
       rx_.result = tpt_->translate(c, rx_.extents);
@@ -169,6 +172,7 @@ struct TptModelDut : ModelDut {
     for (const auto& e : g.extents.all()) rx_extent.push(e);
     if (!g.extents.all().empty()) rx_extent.items().back().last = 1;
   }
+  /// One piece of tx. When the group is complete: its extents, up to the first failure.
   void gather(const spec::TxXlate& c) {
     if (tx_.good()) {
       tx_.result = tpt_->translate(c, tx_.extents);
@@ -182,7 +186,8 @@ struct TptModelDut : ModelDut {
     for (const auto& e : g.extents.all()) tx_extent.push(e);
     tx_extent.items().back().last = 1;
   }
-  /// One extent, whatever pages the bytes touch.
+  /// The piece of qn1: one extent, whatever pages the bytes touch. The model issues an extent for
+  /// each page; those after the first are retired here.
   void one(const spec::Qn1Xlate& c) {
     model::ExtentList extents;
     const auto result = tpt_->translate(c, extents);
@@ -200,6 +205,7 @@ struct TptModelDut : ModelDut {
         tpt_->retired({e.epoch});
     }
   }
+  /// An extent has retired. `failed` counts the failed extents, of which the model knows nothing.
   void retired(const spec::Retired& r, std::array<uint64_t, 2>& failed) {
     if (failed[r.epoch] != 0) {
       failed[r.epoch]--;

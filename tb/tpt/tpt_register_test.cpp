@@ -29,7 +29,7 @@ using spec::TptResult;
 template <class D>
 class TptRegister : public HostTest<D> {
  protected:
-  /// Bytes at both ends of a region, and somewhere in it, for every client.
+  /// Looks up bytes at both ends of a region, and somewhere in it, for rx, tx and wqe.
   static void use(TptWorld<D>& w, uint32_t stag, const Region& r, uint16_t qpn) {
     const auto n = static_cast<uint32_t>(std::min<uint64_t>(r.length, 9000));
     for (const uint64_t at : {uint64_t{0}, r.length - n, w.rng().below(r.length - n + 1)}) {
@@ -155,8 +155,8 @@ TYPED_TEST(TptRegister, RefusedOnesChangeNothing) {
   });
 }
 
-// A page address that is not aligned to its 8 KiB, at the ends of beats (8 entries), reads (512
-// entries) and the list. Then a read of the list that fails, the first or the second one.
+// A page address that is not aligned to its 8 KiB, at the ends of beats (8 entries), of reads (512
+// entries) and of the list. Then the first or the second read of the list fails.
 TYPED_TEST(TptRegister, ABadListLeavesTheEntryFree) {
   this->worlds([&](auto& w, auto& h) {
     Kept k = h.keep(2, 10, 0);
@@ -183,7 +183,8 @@ TYPED_TEST(TptRegister, ABadListLeavesTheEntryFree) {
   });
 }
 
-/// A closed entry that is still in use is registered when nothing through it is in flight.
+/// An entry is closed while extents of it are in flight. Its registration waits until they have
+/// retired.
 TYPED_TEST(TptRegister, WaitsForWhatIsInFlight) {
   this->worlds([&](auto& w, auto& h) {
     auto& d = this->dut;
@@ -267,8 +268,8 @@ TYPED_TEST(TptRegister, AtRandom) {
                Slot::kFree};
           break;
         case Slot::kFree: {
-          // tpt may reuse the epoch number of an entry that stays closed. Its claim or destroy then
-          // waits for everything in flight, which this test retires.
+          // tpt may reuse the epoch number of an entry that stays closed. The claim or destroy of
+          // that entry then waits for everything in flight, so the test retires all extents.
           w.retire();
           if (w.rng().percent(20)) {
             EXPECT_EQ(h.destroy(s.kept, key), AdminStatus::kOk);

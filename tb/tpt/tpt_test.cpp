@@ -37,6 +37,7 @@ class TptTest : public testing::Test {
  protected:
   D dut;
 
+  /// Runs `body` at each pace of the streams, in a new world each time.
   template <class F>
   void worlds(F body) {
     each_pace([&](Pace p) {
@@ -50,7 +51,7 @@ class TptTest : public testing::Test {
   static Region plain(uint32_t pbl_base = 0) {
     return {.base = 0x12345, .length = 0x10000, .first = 0x678, .pbl_base = pbl_base};
   }
-  /// A commit must be the next piece of its client.
+  /// The commit of a check must be the next piece that its client has asked for.
   static void take(std::deque<spec::WqeCheck> (&asked)[6], const spec::TptCheckCommit& c) {
     ASSERT_LT(c.client, 6);
     ASSERT_FALSE(asked[c.client].empty()) << c.describe();
@@ -344,7 +345,8 @@ TYPED_TEST(TptTest, InvalidationWaitsForWhatIsInFlight) {
         d.settle();
       }
       EXPECT_EQ(d.invalidated.take().stag, a);
-      w.retire();  // the second may have a later epoch, with extents of b
+      // The second invalidation may wait for a later epoch, which has the extents of b.
+      w.retire();
       EXPECT_EQ(d.invalidated.take().stag, a ^ 0x100);
       w.destroy_begin(a);
       const auto rsp = w.destroyed(a);
@@ -390,12 +392,14 @@ TYPED_TEST(TptTest, InvalidationsOfBothSides) {
   });
 }
 
-/// While an epoch cannot end, many invalidations of our own leave room for all of the peer's that
-/// ddp can hold: else ddp's receive would wait for them, and they for extents of received segments.
+/// The test holds extents, so the epoch cannot end and no invalidation is reported. Many local
+/// invalidations must still leave room for all invalidations of the peer that ddp can hold. Without
+/// that room, ddp's receive path would wait for tpt, and the local invalidations would wait for
+/// extents of received segments: a deadlock.
 TYPED_TEST(TptTest, OwnInvalidationsLeaveRoomForThePeers) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
-    // ddp holds at most 2 fifo_depth of the peer's; fifo_depth is 2 or 8 (sizes.yaml).
+    // ddp holds at most 2 fifo_depth invalidations of the peer; fifo_depth is 2 or 8 (sizes.yaml).
     const unsigned of_peer = 2 * (TypeParam::kMinimum ? 2 : 8), own = 3 * of_peer;
     const uint32_t a = w.create(1, this->plain());
     w.ask_tx({w.region(a).item(a, 0, 5000)});
@@ -467,7 +471,7 @@ TYPED_TEST(TptTest, InvalidationsAtRandom) {
           if (w.rng().percent(50)) d.settle();
           if (d.invalidate.busy()) d.settle();
           w.forget(stag);
-          w.destroy_begin(stag);  // alternates with the invalidation
+          w.destroy_begin(stag);  // the invalidation may be unreported
           for (unsigned k = 0; k < 2000 && w.answered().status != AdminStatus::kOk; k++) {
             look();
             if (!held.empty()) retire(w.rng().below(held.size()));
@@ -719,8 +723,8 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         w.rx_held.clear();
         w.qn1_held.clear();
         EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
-        // The region is closed at once: its lookups fail, those of other regions pass, and their
-        // extents of the new epoch do not delay the close.
+        // The region is closed at once: its lookups fail. Lookups of other regions pass. Their
+        // extents have the new epoch, so they do not delay the end of the destroy.
         const auto expected = w.region(a);
         w.forget(a);
         w.query(a);  // not found
@@ -814,8 +818,8 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
   });
 }
 
-/// Any number of regions can close at once. Each is free when everything in flight at its close is
-/// retired, whatever other regions do: extents of b, issued later, stay in flight.
+/// Any number of regions can close at once. Each is free when everything in flight at its close has
+/// retired. Extents of another region, b, that are issued later stay in flight meanwhile.
 TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
   this->worlds([&](auto& w, Pace) {
     const uint32_t b = w.create(2, this->plain(64));
@@ -862,8 +866,9 @@ TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
   });
 }
 
-/// The driver does not poll a closing region while other regions are created and destroyed. When it
-/// polls again, the region is still closing, and is freed.
+/// The driver does not repeat the destroy_mr of a closing region while other regions are created
+/// and destroyed. When the driver repeats that destroy_mr, the region is still closing, and is
+/// freed.
 TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   this->worlds([&](auto& w, Pace) {
     for (unsigned others = 0; others < 10; others++) {
@@ -888,9 +893,10 @@ TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   });
 }
 
-/// Several owners repeat their destroys in turn, with nothing in flight. Each region was closed in
-/// another epoch. Each repetition may advance the epoch: to the number of the next region's epoch,
-/// if as many advances make the numbers repeat.
+/// Several owners repeat their destroy_mr in turn, with nothing in flight. Each region was closed
+/// in another epoch, and each repetition may advance the epoch. If epochs were counted modulo the
+/// number of owners, each advance could reach the number in which the next region was closed. All
+/// destroys would then stay in progress for ever. tpt_update counts modulo 2^16.
 TYPED_TEST(TptTest, DestroysThatRepeatInTurnEnd) {
   this->worlds([&](auto& w, Pace) {
     for (uint32_t owners = 2; owners <= 9; owners++) {
@@ -916,8 +922,8 @@ TYPED_TEST(TptTest, DestroysThatRepeatInTurnEnd) {
   });
 }
 
-/// One lookup at each distance from destroy_mr, and nothing else in flight. It passes and
-/// destroy_mr waits for it, or it finds no STag.
+/// One lookup at each distance from destroy_mr, and nothing else in flight. Either the lookup
+/// passes and destroy_mr waits for its extent, or the lookup fails with kStag.
 TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -956,8 +962,8 @@ TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
   });
 }
 
-/// Lookups while destroy_mr runs: nothing of the region is in flight at its final response, and no
-/// lookup passes after it.
+/// Lookups while destroy_mr runs: at its final response no extent of the region is in flight, and
+/// no lookup of the region passes after that response.
 TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -1248,7 +1254,8 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);
   EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 1), 10U);
   EXPECT_EQ(cycles(d.qn1_xlate, d.qn1_extent, 1), 10U);
-  EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);  // one per cycle
+  // One per cycle: 99 cycles more than for one.
+  EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 100), 109U);
   EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 100), 109U);
   EXPECT_EQ(cycles(d.qn1_xlate, d.qn1_extent, 100), 109U);

@@ -6,15 +6,15 @@
 // (epoch_o) of its cycle, so that tpt_update can count what is in flight in each epoch:
 //
 //   reading_i   the lookup reads its entry of the table
-//   look_i      one cycle later: it has read it. Now it is a job, whatever the result.
+//   look_i      one cycle later: the lookup has read the entry. Now it is a job, found or not.
 //   issued_i    the walk issues an extent of the job, at most one per cycle of all jobs
 //   ended_i     the job is over: with its last extent, or without any if it is dropped
 //   retired_i   an extent is used; this ends the access
 //
-// An own lookup of tpt_update, for destroy_mr, query_mr and invalidations, at any time:
+// A lookup that tpt_update itself makes, for destroy_mr, query_mr and invalidations, at any time:
 //
 //   find_valid_o, find_o     the STag; the bench accepts it when find_ready_i is 1
-//   found_valid_i, found_*   later: the slot and the entry that it holds
+//   found_valid_i, found_*   later: the slot and the entry that the slot holds
 //   we_o, waddr_o, wdata_o   tpt_update writes an entry: new, closed, or freed (all bits 0)
 #include <gtest/gtest.h>
 
@@ -66,16 +66,19 @@ class Around final : public Port {
 
   unsigned lookups = 50;       // percent of cycles with a lookup of a segment
   unsigned slow = 60;          // maximum delay of a lookup or an extent in cycles
-  unsigned find_percent = 30;  // percent of cycles in which find is accepted, or answered
+  unsigned find_percent = 30;  // percent of cycles in which find_o is accepted, or answered
   // For directed tests: lookups of only this slot; with hold, new lookups stay until release().
   std::optional<uint32_t> only_slot;
   bool hold = false;
+  /// Ends the delays of all lookups and extents of a slot.
   void release(uint32_t slot) {
     for (auto* all : {&jobs_, &extents_})
       for (auto& j : *all)
         if (j.slot == slot) j.at = 0;
   }
+  /// No lookup and no extent is in flight.
   bool calm() const { return jobs_.empty() && extents_.empty() && !look_; }
+  /// A lookup or extent that found the region of this slot open is in flight.
   bool any_open(uint32_t slot) const {
     for (const auto& j : jobs_)
       if (j.opened && j.slot == slot) return true;
@@ -93,7 +96,7 @@ class Around final : public Port {
     // A lookup reads its entry now.
     t.reading_i = ready && rng_.percent(lookups);
     reading_slot_ = only_slot.value_or(static_cast<uint32_t>(rng_.below(4)));
-    // The lookup that read its entry in the last cycle.
+    // look_i: the lookup that read its entry in the previous cycle.
     t.look_i = look_;
     t.look_epoch_i = look_ ? jobs_.back().epoch : rng_.percent(50);
     // Walks, one extent per cycle. A job ends with its last extent, or is dropped.
@@ -241,11 +244,12 @@ class TptUpdateTest : public testing::Test {};
 using Duts = testing::Types<UpdateDut<VTptUpdate, false>, UpdateDut<VTptUpdateMin, true>>;
 TYPED_TEST_SUITE(TptUpdateTest, Duts);
 
-/// Regions in four slots are created, invalidated and destroyed under load. None is freed or
-/// reported as invalidated while a lookup or extent that found it open is in flight. The response
-/// never waits for that. When the load ends, every closing region is free after at most three more
-/// destroys: the first requests an epoch advance, the second finds that the epoch has drained. The
-/// third is allowed because an invalidation that is not yet reported delays the advance.
+/// Regions in four slots are created, invalidated and destroyed under load. No region is freed or
+/// reported as invalidated while a lookup or extent that found the region open is in flight. The
+/// response to destroy_mr never waits for such a lookup or extent. When the load ends, every
+/// closing region is free after at most three more destroys: the first requests an epoch advance,
+/// the second finds that the epoch has drained. The third is allowed because an invalidation that
+/// is not yet reported delays the advance.
 TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   TypeParam dut;
   Around<TypeParam> around(dut);

@@ -1,17 +1,18 @@
 // tpt_walk: each piece of a segment becomes the bus extents of its pages, in order.
 //
-// The leaf has two variants. Gated (receive): a group waits for the gate, which says whether all of
-// it is good (go_valid_i, go_ok_i); a failed group has no extents. Not gated (transmit): a failed
-// piece gives one extent of length 0 with its result, and later pieces of the group have none.
+// The leaf has two variants. Gated (receive): a group waits for the gate, which says whether all
+// its pieces are good (go_valid_i, go_ok_i); a failed group has no extents. Not gated (transmit): a
+// failed piece gives one extent of length 0 with its result, and later pieces of the group have
+// none.
 //
-// One piece is one job. ask_i: its lookup begins; the leaf allows it (room_o) when its queue has
-// an entry for it. valid_i: the lookup returns page, offset and length. pbl_*: the leaf reads an
-// entry of the page list for each page. extent_o: it has issued an extent, which out_o carries
-// later. walked_o or dropped_o: the job is over.
+// One piece is one job. ask_i: the piece's lookup begins; the leaf allows that (room_o) when its
+// queue has an entry for the job. valid_i: the lookup returns page, offset and length. pbl_*: the
+// leaf reads an entry of the page list for each page. extent_o: the leaf has issued an extent,
+// which out_o carries later. walked_o or dropped_o: the job is over.
 //
 // The reference cuts each piece at the ends of its pages with 64-bit numbers. The test plays the
-// lookup pipeline (responses in order, after any time), the gate, the page list and its other
-// reader.
+// lookup pipeline (responses in order, after any time), the gate, the page list and the other
+// reader of the page list.
 #include "VTptWalk.h"
 #include "VTptWalkGated.h"
 #include "VTptWalkGatedMin.h"

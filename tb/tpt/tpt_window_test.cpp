@@ -1,6 +1,6 @@
 // Memory windows: bound to a range of a region, used, re-bound, invalidated, destroyed, refused.
-// RTL and model of tpt, default and minimum build. All of these at the same time:
-// tpt_crowd_test.cpp
+// RTL and model of tpt, default and minimum build. tpt_crowd_test.cpp does all of these at the same
+// time.
 //
 // `w` is the world (tpt_world.hpp): regions, and the expected result of each lookup. `h` is the
 // host (tpt_host.hpp): it sends WQEs of a send queue, and awaits their reports. bind(window, key,
@@ -40,7 +40,7 @@ constexpr uint16_t kPeer = kRemoteWrite | kRemoteRead;
 constexpr SqLocalDone kRefused{.qpn = 5, .slot = 9, .result = TptResult::kBind};
 constexpr SqLocalDone kBound{.qpn = 5, .slot = 9};
 
-/// 24 KiB in 7 pages that are not contiguous. The region begins within the first one.
+/// 24 KiB in 7 pages that are not contiguous. The region begins within the first page.
 Region scattered(uint32_t pbl_base = 0, uint64_t high = 0) {
   Region r{.rights = kAll | kMwBind | spec::kAccessFlushGlobal,
            .base = 0x10000,
@@ -62,7 +62,8 @@ class TptWindow : public HostTest<D> {
     ask(w, stag, r);
     w.finish();
   }
-  /// For use while a request waits. Extents held by the test are not retired.
+  /// The same while a request waits, so the streams do not settle. Extents that the test holds are
+  /// not retired.
   void probe_beside(TptWorld<D>& w, uint32_t stag, const Region& r) {
     const auto tx = std::exchange(w.tx_held, {}), rx = std::exchange(w.rx_held, {});
     ask(w, stag, r);
@@ -164,7 +165,8 @@ TYPED_TEST(TptWindow, GrantsItsRangeAndNoMore) {
     EXPECT_EQ(place(one.stag, 0, 0, kInv, 5, 7, 1), TptResult::kStag);
     EXPECT_EQ(place(two.stag, 0, 0, kInv, 6, 7, 1), TptResult::kAssoc);
     EXPECT_EQ(place(two.stag, 0, 0, kInv, 5, 7, 1), TptResult::kOk);
-    // A window is no local key, for any bytes. A local invalidation names no bytes.
+    // A window cannot be a local key, whatever bytes the WQE names. A local invalidation names no
+    // bytes, so it may name a window.
     const auto local = [&](uint32_t stag, uint64_t to, uint32_t n, uint16_t rights,
                            uint16_t qpn = 5, uint16_t pd = 7, uint8_t invalidate = 0) {
       ask(d.wqe_check, stag, to, n, rights, qpn, pd, invalidate);

@@ -41,7 +41,7 @@ inline uint32_t permuted(uint32_t value, uint64_t key) {
   }
   return l << 12 | r;
 }
-/// The inverse permutation.
+/// The inverse of permuted().
 inline uint32_t turned_back(uint32_t value, uint64_t key) {
   uint32_t l = value >> 12 & 0xfff;
   uint32_t r = value & 0xfff;
@@ -53,8 +53,8 @@ inline uint32_t turned_back(uint32_t value, uint64_t key) {
   return l << 12 | r;
 }
 
-/// `base`: TO of its first byte, which is byte `first` of its first page. `bound`: only QP `qpn`
-/// may use it. Rights 7: local write, remote write, remote read.
+/// A region. `base`: the TO of the region's first byte, which is byte `first` of its first page.
+/// `bound`: only QP `qpn` may use the region. Rights 7: local write, remote write, remote read.
 struct Region {
   uint16_t pd = 7;
   uint8_t key = 0;
@@ -66,14 +66,17 @@ struct Region {
   uint32_t pbl_base = 0;
   bool bound = false;
   uint16_t qpn = 0;
-  // A bound window: never a local key. `pages` are all pages of its region; `first` is the offset
-  // of the window's first byte to the start of the first of them.
+  // True: this is a bound window, which cannot be used as a local key. `pages` are then all pages
+  // of the window's region; `first` is the offset of the window's first byte to the start of the
+  // first page.
   bool window = false;
   std::vector<uint64_t> pages{};
 
   [[nodiscard]] size_t page_count() const {
     return static_cast<size_t>((first + length + (uint64_t{1} << log_page) - 1) >> log_page);
   }
+  /// A lookup of n bytes at `offset` of this region, by its PD and QP, that needs the rights
+  /// `need`.
   spec::WqeCheck item(uint32_t stag, uint64_t offset, uint32_t n, uint16_t need = 0) const {
     return {.stag = stag,
             .tagged_offset = base + offset,
@@ -120,6 +123,7 @@ class TptWorld {
     slot_of_[stag] = slot;
     return stag;
   }
+  /// Sends create_mr with the fields of r, and returns the response.
   spec::CmdRsp create_rsp(uint32_t slot, const Region& r) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
     spec::AdminMrArgs{.pd = r.pd,
@@ -138,7 +142,7 @@ class TptWorld {
     return dut_.tpt_cmd_rsp.take();
   }
   /// admin's request before create_mr: a query_mr with the arguments of a region reports whether
-  /// the slot is used.
+  /// the slot is used. window: the type of the window that create_mr would make; 0: a region.
   bool slot_used(uint32_t slot, uint8_t window = 0) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kQueryMr, .object = slot};
     const uint32_t pages = window != 0 ? 0 : 1 + static_cast<uint32_t>(rng_.next() >> 33);
@@ -149,6 +153,7 @@ class TptWorld {
     EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
     return rsp.status == spec::AdminStatus::kOk;
   }
+  /// query_mr; the response must be the region of the world, or not_found.
   void query(uint32_t stag) {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kQueryMr, .object = stag});
     expect_region(stag, dut_.tpt_cmd_rsp.take());
@@ -159,9 +164,11 @@ class TptWorld {
     destroy_begin(stag);
     destroy_end(stag);
   }
+  /// Sends one destroy_mr.
   void destroy_begin(uint32_t stag) {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag});
   }
+  /// Repeats the outstanding destroy_mr while it is in_progress, and checks the last response.
   void destroy_end(uint32_t stag) {
     const auto rsp = destroyed(stag);
     if (const auto it = regions_.find(stag); it == regions_.end()) {
@@ -204,7 +211,7 @@ class TptWorld {
     if (regions_.erase(stag) != 0) generation_[slot_of_[stag]]++;
   }
 
-  // State changes of a kept slot: an STag is opened or closed, the slot is freed.
+  // State changes of a kept slot or a window: an STag is opened or closed, the slot is freed.
   void opened(uint32_t stag, const Region& r) { regions_[stag] = r; }
   void closed(uint32_t stag) { regions_.erase(stag); }
   void freed(uint32_t slot) { generation_[slot]++; }
@@ -212,6 +219,7 @@ class TptWorld {
   Region& region(uint32_t stag) { return regions_.at(stag); }
   [[nodiscard]] const std::map<uint32_t, Region>& regions() const { return regions_; }
 
+  /// The expected result of one lookup.
   [[nodiscard]] spec::TptResult judge(const spec::WqeCheck& c, bool is_local = false) const {
     const auto it = regions_.find(c.stag);
     return it == regions_.end() ? spec::TptResult::kStag : judge(it->second, c, is_local);
@@ -230,8 +238,8 @@ class TptWorld {
     return spec::TptResult::kOk;
   }
 
-  /// One extent per page: the page of a byte follows from its offset to the start of the first
-  /// page.
+  /// Appends the extents of a lookup that passes, one per page. The page of a byte follows from the
+  /// byte's offset to the start of the first page.
   static void walk(const Region& r, const spec::WqeCheck& c, std::vector<spec::Extent>& out) {
     const uint64_t page = uint64_t{1} << r.log_page;
     for (uint32_t done = 0; done < c.length;) {
@@ -281,7 +289,7 @@ class TptWorld {
     put(dut_.tx_xlate, std::move(g));
   }
 
-  /// One extent: the part in the first page if the bytes cross a page.
+  /// Expects one extent. If the bytes cross a page, the extent has those in the first page.
   void ask_qn1(spec::WqeCheck c) {
     c.last = 1;
     const auto result = judge(c);
@@ -316,6 +324,7 @@ class TptWorld {
     for (const auto& e : extents(dut_.qn1_extent, qn1_)) qn1_held.push_back(e);
     if (retire_all) retire();
   }
+  /// Retires all extents that finish() has received.
   void retire() {
     for (const auto& e : tx_held) dut_.rd_retired.put({.epoch = e.epoch});
     for (const auto& e : rx_held) retire_rx(e);
@@ -324,6 +333,7 @@ class TptWorld {
     rx_held.clear();
     qn1_held.clear();
   }
+  /// Retires an extent of rx: its bytes are written or dropped, at random. tpt treats both alike.
   void retire_rx(const spec::Extent& e) {
     if (rng_.percent(50))
       dut_.wr_retired.put({.epoch = e.epoch});
