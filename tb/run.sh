@@ -85,7 +85,8 @@ step_ctest() {
     ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"
 }
 step_system() {
-  turn=$((0x$(git rev-parse --short=6 HEAD 2>/dev/null || echo 0)))  # a shallow clone has it, too
+  # The first 24 bits of the commit's hash, which a shallow clone has too.
+  turn=$((0x$(git rev-parse --short=6 HEAD 2>/dev/null || echo 0)))
   say "tests with RTL: choice $turn (tb/support/chosen.awk)"
   setup_build release all &&
     ctest --test-dir build-release -N -L system |
@@ -99,7 +100,8 @@ step_sanitize() {
   SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem" setup_build asan all || return 1
   $with_sanitizers ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast
 }
-# The Verilated code is that of build-release: it is no C++ of ours, and need not be made twice.
+# RNIC_VERILATED takes the Verilated code from build-release. Verilator prints that code, so it is
+# not built again with sanitizers.
 step_sanitize_app() {
   setup_build release Rnic_verilated RnicMin_verilated Echo_verilated CrcBench_verilated || return 1
   parts="tb/driver;tb/sim;tb/model;tb/tandem;sim"
@@ -113,7 +115,9 @@ step_sanitize_app() {
     return 1
   $sim copy --file docs/limitations.md --set size=4096 --jobs 2 --quiet
 }
-# Seeds follow from the day, so that nobody chooses them and the log still says them.
+# The first seed follows from the day, so nobody chooses it. Each child process runs 250 operations
+# (kOpsOfChild of regress.cpp) with the next seed: the first run takes 60 seeds, so the second one
+# begins 500 later.
 step_regress() {
   setup_build release rnic-sim || return 1
   seed=$(($(date +%s) / 86400 * 1000))
@@ -124,6 +128,7 @@ step_regress() {
     build-release/sim/app/rnic-sim run write_bw --client rtl --server rtl \
       --set qps=1024 --set count=2 --set depth=2 --set warmup=0
 }
+# Each run of rnic-sim takes one seed for each 250 operations, so the next run begins after those.
 step_soak() {
   ops=${RNIC_SOAK_OPS:-1000000}
   seed=${RNIC_SOAK_SEED:-$(($(date +%s) / 86400 * 10000))}
@@ -158,8 +163,9 @@ step_crash() {
       for domain in eadr adr; do
         for hold in 0 5000; do
           at=$instants
-          # The response is on the wire for some ns before the write is in memory. Few random
-          # instants fall into that time.
+          # flush_without_last without delayed posted writes: the response is on the wire only for
+          # some ns before the write is in memory. Few random instants fall into that time, so in
+          # this run the power fails after every event.
           [ $method/$hold != flush_without_last/0 ] || at=every
           set -- build-release/sim/app/rnic-sim crash durable_log --quiet \
             --client $kind --server $kind --seed $seed --set method=$method \

@@ -33,7 +33,7 @@ files() {  # files PATTERN...: those of the sources that match one of them
   find docs/spec host-driver model rtl sim tb -type f \( -name "$1" "${@:2}" \) | sort
 }
 
-tree() {  # each file and folder of this tree; build folders are outside these
+tree() {  # each file and folder of this tree; of a build folder only its name
   { find . -maxdepth 1; find .ci docs host-driver model rtl sim tb; } | sed 's|^\./||' | sort -u
 }
 
@@ -81,7 +81,7 @@ layers() {
 }
 
 # Removes folders that no folder includes, and those that include none, until nothing changes. The
-# rest lies on circles, or between two.
+# folders that are left lie on circles, or between two circles.
 graph() {
   edges | awk '
     { from[NR] = $1; to[NR] = $2; file[NR] = $3; live[NR] = 1 }
@@ -104,9 +104,9 @@ graph() {
     }'
 }
 
-# Removes the same as `graph`. Follows one include of each file that is left until a file repeats:
-# that is a circle. Prints it, removes its last include and starts again. Each finding is an include
-# that closes one more circle.
+# Removes files as graph() removes folders. Follows one include of each file that is left until a
+# file repeats: that is a circle. Prints the circle, removes its last include and starts again. Each
+# finding is an include that closes one more circle.
 circles() {
   includes | awk '
     function node(file) { sub(/\.[ch]pp$/, "", file); return file }
@@ -188,7 +188,8 @@ cells() {
     }'
 }
 
-# Counts characters, not bytes, in any awk: under LC_ALL=C without the continuation bytes of UTF-8.
+# Counts characters, not bytes. Under LC_ALL=C each awk counts bytes, so gsub() first removes the
+# continuation bytes of UTF-8.
 lines() {
   tree | grep -E '\.(sv|svh|cpp|hpp|sh|awk|cmake|md)$|(^|/)CMakeLists\.txt$' | grep -v '/gen/' |
     LC_ALL=C xargs awk '
@@ -375,7 +376,8 @@ leaves() {
     name=$(basename "$leaf" .sv)
     unit=$(basename "$(dirname "$leaf")")
     echo "$tops" | grep -qx "$name" && continue
-    # A port of the unit ends in _i or _o, or stands without a name of its own.
+    # In the instance of the leaf, a stream that is a port of the unit connects to a name that ends
+    # in _i or _o, or is written as `.name` alone: then the unit's port has the same name.
     cat "rtl/$unit"/*.sv | awk -v leaf="$name" -v unit="$unit" -v file="$leaf" '
       { sub(/\/\/.*/, "") }
       $0 ~ "^ *" leaf " (#\\(|u_)" { inside = 1 }

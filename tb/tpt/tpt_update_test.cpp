@@ -6,7 +6,7 @@
 // (epoch_o) of its cycle, so that tpt_update can count what is in flight in each epoch:
 //
 //   reading_i   the lookup reads its entry of the table
-//   look_i      one cycle later: the lookup has read the entry. Now it is a job, found or not.
+//   look_i      one cycle later: the lookup has read the entry. Now it is a job, even if it fails.
 //   issued_i    the walk issues an extent of the job, at most one per cycle of all jobs
 //   ended_i     the job is over: with its last extent, or without any if it is dropped
 //   retired_i   an extent is used; this ends the access
