@@ -132,6 +132,7 @@ class Crowd {
   }
 
   // --- accesses
+  /// Sends one access of a random client, mostly within a version and rarely beside it.
   void access() {
     const auto client = static_cast<Client>(rng_.below(kClients));
     if (asked_[client].size() >= 12 || stags_.empty()) return;
@@ -162,6 +163,7 @@ class Crowd {
     }
     asked_[client].push_back(a);
   }
+  /// Takes all responses, extents and reports of this cycle.
   void observe() {
     for (; !d_.rx_xlate_rsp.empty(); d_.rx_xlate_rsp.items().pop_front()) {
       // The response is that of the oldest access without a result.
@@ -178,6 +180,7 @@ class Crowd {
     extents(d_.qn1_extent, kQn1);
     reports();
   }
+  /// Takes the extents of one stream.
   template <class Out>
   void extents(Out& out, Client client) {
     for (; !out.empty(); out.items().pop_front()) {
@@ -207,6 +210,7 @@ class Crowd {
       take(*of, early_.front());
     }
   }
+  /// Notes an extent of access a, and chooses the cycle in which that extent retires.
   void take(Access& a, const spec::Extent& e) {
     if (a.seen == 0) a.seen = now_;
     if (a.client != kRx) a.result = e.result;
@@ -214,15 +218,17 @@ class Crowd {
     a.ended = e.last != 0;
     a.held++;
     const uint64_t at = now_ + rng_.below(patience_);
-    // An extent's name: the serial number of its access, then its index in 8 bits.
+    // An extent's name: the serial number of its access, then the extent's index in 8 bits.
     held_.emplace(at, std::pair{a.client, a.extents.size() - 1 + (serial(a) << 8)});
   }
+  /// The serial number of an access among those of its client.
   uint64_t serial(const Access& a) {
     auto& all = asked_[a.client];
     for (size_t i = 0; i < all.size(); ++i)
       if (&all[i] == &a) return first_[a.client] + i;
     return 0;
   }
+  /// Retires the extents that are due. Judges and removes the oldest accesses that have ended.
   void retire() {
     while (!held_.empty() && held_.begin()->first <= now_) {
       const auto [client, name] = held_.begin()->second;
@@ -281,6 +287,7 @@ class Crowd {
   static void count(unsigned& n) { n++; }
 
   // --- changes
+  // A change is skipped while a request that conflicts with it is outstanding (is_taken, pending).
   void change() {
     OfWindow& w = windows_[rng_.below(windows_.size())];
     OfRegion& r = regions_[rng_.below(regions_.size())];
@@ -302,6 +309,7 @@ class Crowd {
            .length = rng_.between(1, std::min<uint64_t>(r.r.length - at, 20000)),
            .lkey = r.stag,
            .rights = static_cast<uint16_t>(rng_.percent(70) ? kPeer : kRemoteRead)};
+      // Two reasons for a refusal: a range beyond the region, a right that the region lacks.
       if (rng_.percent(8)) o.length = r.r.length - at + 1;
       if (rng_.percent(4)) o.rights |= spec::kAccessFlushPersistent;
     }
@@ -344,7 +352,8 @@ class Crowd {
       r.windows++;
     };
   }
-  /// By the peer or by our send queue; sometimes with another key, which changes nothing.
+  /// An invalidation by the peer or by our send queue. Sometimes the STag has another key; then the
+  /// invalidation changes nothing.
   void invalidate(OfWindow& w) {
     if (w.is_taken || (w.open != nullptr && w.region->is_taken)) return;
     const bool is_other = rng_.percent(20);
@@ -378,6 +387,7 @@ class Crowd {
       done();
     };
   }
+  /// Repeats destroy_mr while it is in_progress; returns the last status.
   AdminStatus destroy(uint32_t stag) {
     for (unsigned i = 0; i < 2000; ++i) {
       d_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag});
@@ -415,6 +425,7 @@ class Crowd {
     w.mw = {.slot = w.mw.slot, .upper = stag >> 8, .stag = stag, .type = type};
     w.is_taken = false;
   }
+  /// Creates region n in slot n + 1.
   void open_region(uint32_t n) {
     OfRegion& r = regions_[n];
     r.slot = n + 1;
@@ -445,7 +456,8 @@ class Crowd {
     EXPECT_EQ(spec::AdminMrResult::unpack(d_.tpt_cmd_rsp.take().result).stag, r.stag);
     r.open->opened = now_;
   }
-  /// Refused as in use while the region has windows; otherwise destroyed and created again.
+  /// Destroys a region and creates it again. While the region has windows, the destroy is refused
+  /// (in_use).
   void replace(OfRegion& r) {
     if (r.is_taken || r.pending != 0) return;
     r.is_taken = true;
@@ -460,6 +472,7 @@ class Crowd {
     open_region(r.slot - 1);
     r.is_taken = false;
   }
+  /// A local invalidation of a region, which is refused while the region has windows.
   void invalidate_region(OfRegion& r) {
     if (r.is_taken || r.pending != 0 || r.open == nullptr) return;
     r.is_taken = true;
@@ -477,12 +490,14 @@ class Crowd {
       r.open = nullptr;
     };
   }
+  /// The region is in use exactly when a window is bound to it.
   void check_count(const OfRegion& r) {
     unsigned windows = 0;
     for (const auto& w : windows_) windows += w.open != nullptr && w.region == &r;
     EXPECT_EQ(windows, r.windows) << "the test itself";
     EXPECT_EQ(destroy(r.stag), r.windows != 0 ? AdminStatus::kInUse : AdminStatus::kOk);
   }
+  /// Passes each report to the check that its request has left in own_ or of_peer_.
   void reports() {
     for (; !d_.sq_local_done.empty(); d_.sq_local_done.items().pop_front()) {
       const auto done = d_.sq_local_done.items().front();
