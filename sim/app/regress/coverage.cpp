@@ -180,7 +180,7 @@ const std::vector<SettingClasses>& setting_classes() {
        "bad answer to a read",
        {"unsupported", "aborted", "poisoned", "short", "long", "late", "never"}},
       {"aged", "send queue index from", {"0", "2^16 - 16"}},
-      {"flush", "Flush posted by", {"both", "client", "server", "none"}},
+      {"flush", "Flush requested by", {"both", "client", "server", "none"}},
       {"persistent", "persistent region", {"off", "on"}},
       {"shares", "receives of an SRQ", {"off", "on"}},
   };

@@ -49,7 +49,7 @@ std::string written_again(const std::string& wanted, const std::array<std::strin
     const Place place{wrong["side"].get<Side>(), wrong["bus"]};
     // First repetition, without a waveform: when was the wrong byte written?
     const Outcome seen = in_child([&] { return again("none", place); });
-    if (seen.json.value("written_at_ns", 0) != 0) {
+    if (seen.json.value("written_at_ns", uint64_t{0}) != 0) {
       at = seen.json["written_at_ns"];
       what = "the wrong byte was written";
     }
