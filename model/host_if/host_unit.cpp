@@ -45,7 +45,7 @@ void HostUnit::step_mmio() {
     host_.bar.write(m);
     if (m.is_write) continue;
     responses_.push({.value = host_.bar.read(m.bar, m.offset, m.bytes), .behind = accepted()},
-                    u_.now() + u_.timing.host.mmio_response);
+                    u_.now() + u_.timing.host.mmio_read);
   }
   const Cycle now = u_.now(), tick = u_.timing.host.push_tick;
   if (now >= push_at_) {

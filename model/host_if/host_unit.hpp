@@ -60,9 +60,7 @@ class HostUnit final : private HostIf::Out {
 
   bool can_mmio() const { return !mmio.full(); }
   void access(MmioAccess m) {
-    const auto& t = u_.timing;
-    mmio.push(std::move(m),
-              u_.now() + (m.is_write ? t.host.mmio + t.qp.doorbell : t.host.mmio_read));
+    mmio.push(std::move(m), u_.now() + u_.timing.host.mmio + u_.timing.qp.doorbell);
   }
   void piece(ReadPiece p);
   void set_pcie(const spec::PcieCfg& cfg) {

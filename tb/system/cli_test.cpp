@@ -884,27 +884,6 @@ TEST_F(Cli, ResultsNamesTheLimitOfDepthSh) {
   EXPECT_NE(told.out.find("; depth.sh accepts " + limit + ".\n"), std::string::npos) << told.out;
 }
 
-// Registers are read before the first doorbell, so nothing else delays the responses.
-TEST_F(Cli, ModelAnswersRegisterReadsInTheCycleOfTheRtl) {
-  const auto first_answers = [&](const std::string& client) {
-    const std::string log = client + ".tlp";
-    EXPECT_EQ(run("run write_lat --client " + client +
-                  " --server model --set count=1 --set "
-                  "warmup=0 --tlp " +
-                  log)
-                  .status,
-              0);
-    std::istringstream lines(text_of(file(log)));
-    std::vector<std::string> answers;
-    for (std::string line; answers.size() < 5 && std::getline(lines, line);)
-      if (line.find(" host0 up   answer ") != std::string::npos) answers.push_back(line);
-    return answers;
-  };
-  const auto model = first_answers("model");
-  EXPECT_EQ(model.size(), 5U);
-  EXPECT_EQ(model, first_answers("rtl"));
-}
-
 TEST_F(Cli, ResultsSayHowManyOperationsTheirStagesAreOf) {
   ASSERT_EQ(run("results stages --page page.md --json j --quiet").status, 0);
   EXPECT_EQ(json_of(file("j"))["runs"][0]["ops"], 24);
