@@ -1,5 +1,6 @@
-// header_put at 64 bytes: header and packet become dense, for all lengths. For each packet the test
-// puts one header of 0 to 64 bytes on put_header; the header's bytes must precede the packet's.
+// header_put at beats of 64 bytes: header and packet come out as one dense packet, for all lengths.
+// For each packet the test puts one header of 0 to 64 bytes on put_header; the header's bytes must
+// precede the packet's.
 #include "packet_dut.hpp"
 
 namespace {
@@ -14,7 +15,7 @@ struct HeaderPutTest : testing::Test {
   void put(size_t header_bytes, size_t length, bool error = false) {
     spec::Beat header;
     header.keep = static_cast<uint8_t>(header_bytes);
-    rng.fill(header.data);  // above header_bytes too
+    rng.fill(header.data);  // header_put must ignore bytes from header_bytes on
     const auto bytes = rng.bytes(length);
     dut.put_header.put(header);
     dut.put_in.put_packet(bytes, error);

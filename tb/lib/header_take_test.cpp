@@ -1,7 +1,8 @@
-// header_take at 64 bytes: the rest of each packet becomes dense, for all lengths and cuts.
+// header_take at beats of 64 bytes: it removes the first bytes of each packet, and the other bytes
+// come out as one dense packet, for all lengths and cuts.
 //
 // The device shows the first beat of each packet on take_head. The test plays the decoder: after
-// `decode` cycles it returns on take_cut how many bytes to remove. The rest comes out on take_out.
+// `decode` cycles it returns on take_cut how many bytes to remove. The others come out on take_out.
 #include "packet_dut.hpp"
 
 namespace {
@@ -13,7 +14,7 @@ struct HeaderTakeTest : testing::Test {
   base::Rng rng = tb::test_rng("packets");
   std::deque<tb::Packet> sent;  // packets whose heads are not seen yet
   std::vector<tb::Packet> want;
-  std::deque<size_t> cuts;         // bytes to take off each, not returned yet
+  std::deque<size_t> cuts;         // bytes to remove from each packet, not returned yet
   std::deque<uint64_t> answer_at;  // cycle at which a cut is returned
   uint64_t decode = 0;             // latency of the decoder in cycles
 
@@ -75,7 +76,7 @@ TEST_F(HeaderTakeTest, RandomPackets) {
 }
 
 TEST_F(HeaderTakeTest, OneBeatACycleAlsoOfSmallPackets) {
-  decode = 4;  // within the latency that Depth covers
+  decode = 4;  // below 16, the Depth of the bench: header_take stores the beats until the cut
   for (size_t length : {20, 64, 100, 128, 64 * 10}) {
     restart({});
     const size_t beats = std::max<size_t>(1, (length + 63) / 64);

@@ -77,7 +77,7 @@ TEST_F(PacketFifoTest, OversizeBehindAStoredOneDoesNotStop) {
   dut.fifo_in.put(first);
   dut.fifo_in.put(packet(64 * 40));
   dut.fifo_in.put(last);
-  run(60);  // full: the long packet waits for room
+  run(60);  // the FIFO is full: the beats of the long packet wait until `first` leaves
   dut.fifo_out.stall(0);
   EXPECT_EQ(dut.fifo_out.take_all(), (std::vector<tb::Packet>{first, last}));
 }

@@ -36,7 +36,7 @@ struct StreamDut : RtlDut<VStreamBench> {
   StreamOut<Word16> fork_b = RNIC_WORD_OUT(*this, fork_b, 16);
   StreamOut<Word16> fork_c = RNIC_WORD_OUT(*this, fork_c, 16);
 
-  /// Inputs of the cells that have no streams.
+  /// Sets inputs of the cells without streams to 0. A test sets the addresses of the RAM itself.
   StreamDut() {
     top().ram_we_i = 0;
     top().ram_re_i = 0;

@@ -39,7 +39,7 @@ TEST(StreamFifoTest, HoldsDepthWordsAndNoMore) {
   tb::StreamDut dut;
   auto rng = tb::test_rng("data");
   each_fifo(dut, [&](const Fifo& fifo) {
-    for (int round = 0; round < 3; round++) {  // the second starts at another address
+    for (int round = 0; round < 3; round++) {  // drains at full rate, then twice with stalls
       dut.restart({});
       fifo.out.stall(100);
       const auto words = tb::random_words(rng, 150);

@@ -1,4 +1,5 @@
-// unit_counter of up to 3 items per cycle: sums against the test's own, two cycles later.
+// unit_counter of up to 3 items per cycle against sums of the test. An input counts at the second
+// clock edge: after a cycle, the outputs show the inputs of all earlier cycles.
 #include <array>
 
 #include "stream_dut.hpp"

@@ -49,6 +49,7 @@ inline std::vector<Word16> random_words(base::Rng& rng, size_t count) {
   return out;
 }
 
+/// Queues all items at a StreamIn.
 template <class In, class Items>
 void put_all(In& in, const Items& items) {
   for (const auto& item : items) in.put(item);

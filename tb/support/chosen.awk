@@ -24,8 +24,8 @@ function case_of(name, before) {
   return name
 }
 
-# More than 20 s each. Shorter tests of the same code are chosen, or a step of its own has more of
-# the same: regress, crash, system-all.
+# Tests of more than 20 s each, which CI never runs. Shorter tests cover the same code. The steps
+# regress, crash and system-all of tb/run.sh run the long ones or more of their kind.
 function is_long(name) {
   return name ~ /^SearchCommand.FindsNamesAndResumes$|^SweepCommand.ShowsModelBesideRtl$/ ||
          name ~ /^Rates.OfAnyLoadOnRtl|^Cli.(Copy|WhatCannotGoOn|ColumnsOfTheCsv)/ ||

@@ -82,10 +82,13 @@ class Dut {
   virtual void restart(Pace pace) = 0;
 
   void attach(Port* port) { ports_.push_back(port); }
+  /// Sets this pace on all ports, without a reset.
   void pace(Pace p) {
     for (auto* port : ports_) port->pace(p);
   }
 
+  /// Advances until `until` holds, at most `limit` times; stops early if the device is idle.
+  /// Returns whether `until` holds at the end.
   template <class Until>
   bool run_until(Until until, uint64_t limit = kLimit) {
     for (uint64_t i = 0; i < limit; i++) {
@@ -96,7 +99,7 @@ class Dut {
   }
 
   /// Advances until every input was sent and no item has moved for `quiet` cycles times patience(),
-  /// or until advance() reports that the device is idle.
+  /// or until advance() reports that the device is idle. Fails the test after `limit` cycles.
   void settle(uint64_t quiet = 300, uint64_t limit = kLimit) {
     uint64_t last = ~uint64_t{0};
     uint64_t calm = 0;
@@ -121,7 +124,7 @@ class Dut {
   std::vector<Port*> ports_;
 };
 
-/// The items that a port has sent.
+/// The items that the device has sent on one output, in order.
 template <class T>
 class OutQueue {
  public:

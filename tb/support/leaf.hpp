@@ -44,11 +44,13 @@ class PinsPort final : public Port {
   std::function<void()> drive_, sample_, clear_;
 };
 
+/// Counts how often each named case occurred. The constructor lists all names.
 class Tally {
  public:
   Tally(std::initializer_list<std::string> names) {
     for (const auto& name : names) met_[name] = 0;
   }
+  /// Counts one occurrence of the case `name` if `met`.
   void operator()(std::string_view name, bool met = true) {
     const auto it = met_.find(name);
     RNIC_CHECK(it != met_.end(), "the tally has no class '{}'", name);

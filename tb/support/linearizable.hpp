@@ -54,10 +54,10 @@ struct WordOp {
   Kind kind = Kind::kFetchAdd;
   uint64_t data = 0;  // added, swapped in or written
   uint64_t mask = 0;  // FetchAdd: the top bit of each field is set; CmpSwap: bits that are swapped
-  uint64_t compare = 0, compare_mask = 0;
+  uint64_t compare = 0, compare_mask = 0;  // CmpSwap: swaps if the bits of compare_mask are equal
   // The returned value. Empty for an Atomic Write, and for an operation that never completes.
   std::optional<uint64_t> old{};
-  uint64_t posted = 0, completed = kNever;
+  uint64_t posted = 0, completed = kNever;  // times, in any unit
 };
 
 /// The value of a word before and after the history.
@@ -76,7 +76,7 @@ struct Verdict {
   std::string report{};
 };
 
-/// The value after an operation.
+/// The value of a word after `op`, if it was `value` before.
 inline uint64_t after(const WordOp& op, uint64_t value) {
   if (op.kind == WordOp::Kind::kAtomicWrite) return op.data;
   const auto bits = [](uint64_t from, unsigned low, unsigned width) {

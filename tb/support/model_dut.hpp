@@ -12,8 +12,9 @@
 //     void reset() override { echo = {}; }
 //   };
 //
-// step() takes an item when it likes, and each output accepts every item. So the streams never
-// pause: the pace, idle() and stall() have no effect.
+// step() decides when it takes an item, and each output accepts every item. So the streams never
+// pause: the pace, idle() and stall() have no effect. They exist so that a test compiles for RTL
+// and model.
 #pragma once
 
 #include <concepts>

@@ -17,7 +17,7 @@
 //   - answer(): the next item that the bench has put, in the same cycle. With give() and answer() a
 //     stream replaces a neighbour that the behaviour calls: give() sends the request, answer()
 //     returns the response.
-//   - PacedFifo: a queue inside the device, with a random latency.
+//   - PacedFifo: a queue inside the device, with a random latency. reset() must clear() it.
 #pragma once
 
 #include <algorithm>
@@ -176,8 +176,8 @@ class PacedOut final : public Port, public OutQueue<T> {
   uint64_t moved_ = 0;
 };
 
-/// A queue inside the device. Each reset draws its depth and its latency at random; an item is
-/// visible after some cycles, at most the latency minus 1.
+/// A queue inside the device. clear() draws its depth (1 to `most`) and its latency at random. A
+/// pushed item is visible after 0 to latency - 1 cycles, in order.
 template <class T>
 class PacedFifo {
  public:
@@ -200,7 +200,7 @@ class PacedFifo {
   void clear() {
     items_.clear();
     depth_ = static_cast<uint32_t>(rng_.between(1, most_));
-    // depth_ items in at most 2 * depth_ cycles: an item can still pass every second cycle.
+    // At most 2 * depth_: depth_ items pass in that many cycles, so one every second cycle.
     latency_ = rng_.between(1, 2 * depth_);
   }
 

@@ -1,4 +1,5 @@
-// Packet streams of a Verilated module: beats of 64 bytes {last, error, keep, data}, dense.
+// Packet streams of a Verilated module: beats of 64 bytes {last, error, keep, data}. The streams
+// are dense: every beat but the last of a packet is full.
 //
 //   tb::PacketIn in = RNIC_PACKET_IN(*this, rx_ulpdu);
 //   in.put_packet(bytes);
@@ -6,8 +7,8 @@
 //   tb::PacketOut out = RNIC_PACKET_OUT(*this, rx_ulpdu);
 //   EXPECT_EQ(out.take_packet().bytes, bytes);
 //
-// keep is the number of valid bytes, 0 only for an empty packet. Only the last beat may be partial:
-// an output that violates this fails the test. An item of PacketOut is a complete packet.
+// keep is the number of valid bytes, 0 only for an empty packet. An output that is not dense fails
+// the test. An item of PacketOut is a complete packet.
 #pragma once
 
 #include <algorithm>
@@ -102,7 +103,7 @@ class PacketOut {
    public:
     Beats(Dut& dut, const std::string& name, Pins pins, PacketOut& owner)
         : StreamOut<spec::Beat>(dut, name, pins), owner_(owner) {}
-    [[nodiscard]] bool ended() const { return ended_; }  // with the last beat
+    [[nodiscard]] bool ended() const { return ended_; }  // did the latest beat end its packet?
     void clear() override {
       StreamOut<spec::Beat>::clear();
       joiner_.clear();

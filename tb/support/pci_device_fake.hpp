@@ -58,7 +58,9 @@ struct Call {
 
 class PciDeviceFake : public PciDevice {
  public:
-  /// A CQ, an EQ or the ring of responses. log: of its entries. producer counts without end.
+  /// A CQ, an EQ or the ring of admin responses. log: log2 of the number of entries. producer: the
+  /// number of entries written so far. armed_solicited: if the CQ is armed, whether only for a
+  /// solicited completion.
   struct Ring {
     uint64_t base = 0;
     unsigned log = 0, eqn = 0, vector = 0;
@@ -81,6 +83,7 @@ class PciDeviceFake : public PciDevice {
   /// Do two STags name one region or window? Its upper 24 bits name it; its key, the low 8, may
   /// change.
   static bool is_same(uint32_t stag, uint32_t other) { return (stag ^ other) >> 8 == 0; }
+  /// The number of windows that are bound to this region.
   size_t windows_of(uint32_t region) const {
     return static_cast<size_t>(std::ranges::count_if(mrs, [&](const auto& mr) {
       return mr.second.args.window != 0 && mr.second.is_open && is_same(mr.second.region, region);
@@ -89,7 +92,7 @@ class PciDeviceFake : public PciDevice {
   struct Conn {
     spec::AdminConnResult info{};
     std::deque<uint8_t> in{};    // streaming bytes not yet given
-    size_t told_twice = 0;       // conn_query reports so many bytes too many: already given
+    size_t told_twice = 0;       // conn_query reports so many bytes beyond `in`, until a conn_give
     std::vector<uint8_t> out{};  // streaming bytes sent
   };
 
@@ -111,7 +114,7 @@ class PciDeviceFake : public PciDevice {
     for (const Call& c : calls) n += c.kind == kind ? 1 : 0;
     return n;
   }
-  bool recording = true;
+  bool recording = true;  // keep each call in `calls`
   struct Mapped {
     std::span<uint8_t> memory{};
     DmaAccess access{};
@@ -131,7 +134,7 @@ class PciDeviceFake : public PciDevice {
   std::vector<uint16_t> listening;
   std::map<spec::AdminOpcode, spec::AdminStatus> refuse;  // statuses to return without acting
   bool hold = false;                                      // withhold responses until release()
-  bool ready = true, gone = false;
+  bool ready = true, gone = false;  // DEV_STATUS is ready; the device is removed: all ones
   std::function<void()> on_relax, on_wait;
 
   void cqe(uint32_t cqn, spec::Cqe c) { put(cqs.at(cqn), c); }
@@ -146,6 +149,7 @@ class PciDeviceFake : public PciDevice {
     // Bit 31 of the MSI-X capability: MSI-X enable.
     if (!masked && (config_[0x40] & 0x80000000) != 0) pending_ |= uint64_t{1} << r.vector;
   }
+  /// Writes this many of the withheld responses, the oldest first.
   void release(size_t answers = SIZE_MAX) {
     for (; !held_.empty() && answers != 0; answers--) {
       write_answer(held_.front());
@@ -194,7 +198,7 @@ class PciDeviceFake : public PciDevice {
   uint32_t config_read(uint32_t offset) override { return gone ? 0xffffffff : config_[offset]; }
   void config_write(uint32_t offset, uint32_t value) override {
     note({.kind = Call::kConfigWrite, .offset = offset, .value = value});
-    // Register 4: status in the upper half, which does not change, and command.
+    // Register 4: the command in the low half; a write does not change the status in the upper one.
     config_[offset] = offset == 0x04 ? (config_[offset] & 0xffff0000) | (value & 0xffff) : value;
   }
   void reset() override {
@@ -269,12 +273,12 @@ class PciDeviceFake : public PciDevice {
     });
     return DmaBuffer({store, size}, 4096, std::move(pages), std::move(owner));
   }
-  /// As alloc of scattered memory, but at an offset in the first page.
+  /// Gives the memory scattered pages, as alloc does, but begins at an offset in the first page.
   Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
     if (memory.data() == nullptr || memory.empty())
       return fail(Errc::kInvalidArgument, "map of {} bytes", memory.size());
-    // Near the page's end, so that a buffer of more than 208 bytes has two pages. With the
-    // memory's own alignment.
+    // 0xf30 is 208 bytes before the page's end, so that a longer buffer has two pages. The low 4
+    // bits are those of the memory's address: its alignment up to 16 bytes is kept.
     const auto first = static_cast<uint32_t>(0xf30 | (base::address_of(memory.data()) & 15));
     std::vector<uint64_t> pages((first + memory.size() + 4095) / 4096);
     for (size_t i = 0; i < pages.size(); i++) pages[i] = next_bus_ + 4096 * (pages.size() - 1 - i);
@@ -345,6 +349,7 @@ class PciDeviceFake : public PciDevice {
     in_order_ = true;
     return take_vectors(vectors);
   }
+  /// Returns which of these interrupt vectors are pending, and clears them.
   uint64_t take_vectors(uint64_t vectors) {
     return std::exchange(pending_, pending_ & ~vectors) & vectors;
   }
@@ -359,10 +364,12 @@ class PciDeviceFake : public PciDevice {
     if (kind == spec::DoorbellKind::kCqArm) cqs[d.object].armed_solicited = d.flags != 0;
   }
   virtual spec::AdminRsp answer(const spec::AdminCmd& cmd);
+  /// The arguments of a command.
   template <class Args>
   static Args args_of(const spec::AdminCmd& cmd) {
     return Args::unpack(cmd.args);
   }
+  /// Writes an entry to the ring, with the phase bit of this pass: 1 on the first.
   template <class Entry>
   void put(Ring& r, Entry e) {
     e.phase = (r.producer >> r.log & 1) == 0;
@@ -382,20 +389,23 @@ class PciDeviceFake : public PciDevice {
   std::map<uint32_t, uint16_t> consumer_;  // per CQ, the last value written
 
  private:
-  // Every call takes time. So what a thread has read before it is no longer in simulated order.
+  // Every call takes time. So an index that a thread read before the call may be out of date.
   void note(Call c) {
     now_ += 10 * kNs;
     in_order_ = false;
     if (recording) calls.push_back(std::move(c));
   }
+  // A violation if no before_doorbell() was called since the last doorbell.
   void need_before(const char* what) {
     if (!std::exchange(before_, false))
       violations.push_back(fmt::format("{} without before_doorbell", what));
   }
+  // A violation unless the shared index was read in simulated order.
   void need_order(bool in_order, const char* what) {
     if (!in_order)
       violations.push_back(fmt::format("{}: its index was read without before_shared", what));
   }
+  // The driver reports the consumer index `now`: a violation if after_phase_bit() was never called.
   void consumed(const char* what, uint16_t& old, uint16_t now) {
     if (old != now && !after_)
       violations.push_back(fmt::format("{}: entries taken without after_phase_bit", what));
@@ -423,7 +433,7 @@ class PciDeviceFake : public PciDevice {
   std::map<uint32_t, std::vector<uint8_t>> pushed_;  // by page
   // before_doorbell() was called and no doorbell since; after_phase_bit() was called, ever.
   bool before_ = false, after_ = false;
-  bool in_order_ = false;       // shared state is read in simulated order
+  bool in_order_ = false;       // since before_shared(), relax() or wait(), until the next note()
   bool rung_in_order_ = false;  // in_order_ at before_doorbell()
 };
 

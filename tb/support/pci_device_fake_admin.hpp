@@ -83,7 +83,7 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
     if (it == conns.end()) rsp.status = St::kNotFound;
     return it == conns.end() ? nullptr : &it->second;
   };
-  const auto gone_from = [&](auto& table) {
+  const auto gone_from = [&](auto& table) {  // destroys object n
     if (table.erase(n) == 0) rsp.status = St::kNotFound;
   };
   switch (static_cast<Op>(cmd.opcode)) {
@@ -155,6 +155,7 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       break;
     }
     case Op::kDestroyMr:
+      // A registration or a bind may have changed the key (`fast`, window): any key names the STag.
       if (windows_of(n) != 0)
         rsp.status = St::kInUse;
       else if (std::erase_if(mrs, [&](const auto& mr) {

@@ -1,14 +1,16 @@
 # The functions of our CMakeLists.txt files.
 #
 #   rnic_need(model/mpa)              adds this folder, unless it was added before
-#   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
+#   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv
 #                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [WAVES] [PREFIX VX]
-#                 [SIZES own/rnic_pkg.sv])  that package instead of rtl/gen/rnic_pkg.sv
+#                 [SIZES own/rnic_pkg.sv])
+#                                     class VMpa (PREFIX: another name); link with target Mpa.
 #                                     MINIMUM: sizes of the minimum build. STALL: inner streams
 #                                     stall at random (rtl/stall). COVER: with the cover points
-#                                     (RNIC_COVER). WAVES: with waveforms, whatever RNIC_BENCH_WAVES
-#                                     says
-#   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
+#                                     (RNIC_COVER). WAVES: with waveforms, also if RNIC_BENCH_WAVES
+#                                     is OFF. SIZES: this package instead of rtl/gen/rnic_pkg.sv
+#   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system]
+#             [TIMEOUT 120])            default LABEL fast; TIMEOUT in seconds, for each test
 #
 # Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
 include_guard(GLOBAL)
@@ -57,8 +59,9 @@ if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)
   target_link_libraries(rnic_systemc INTERFACE ${SYSTEMC_LIBRARY} Threads::Threads)
 endif()
 
-# Files relative to this folder or to the top of the repository; patterns are expanded. Absolute
-# paths need not exist yet.
+# rnic_sources(OUT file...): sets OUT to the files' absolute paths. A file is relative to the
+# caller's folder or else to the top of the repository; patterns are expanded. A file with an
+# absolute path need not exist yet.
 function(rnic_sources out)
   set(all "")
   foreach(pattern ${ARGN})
@@ -119,7 +122,7 @@ function(rnic_verilate)
   endif()
   file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv
     ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
-  # The chip: among the sources of those who take it.
+  # rnic.sv is the whole chip. A target that verilates it names it in its SOURCES.
   list(REMOVE_ITEM shared ${CMAKE_SOURCE_DIR}/rtl/gen/rnic.sv)
   file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)
   list(REMOVE_ITEM sources ${packages})
@@ -174,7 +177,7 @@ function(rnic_test)
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
   # Two files of a test may define the same name, so they are not compiled as one.
   set_target_properties(${T_NAME} PROPERTIES UNITY_BUILD OFF)
-  # Compiled once, run once: compiling is the longer part.
+  # -O0: a test is compiled once and run once, and compiling takes longer than running.
   target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O0>)
   # Test names use the bench's parameter names, not the bytes of the parameter.
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES

@@ -6,17 +6,18 @@
 //     tb::StreamOut<spec::RxUlpduHdr> out = RNIC_OUT(*this, out, spec::RxUlpduHdr);
 //   };
 //
-// The module has clk_i and the synchronous rst_ni. Its state starts random (from the test's seed).
-// So does every plain input: set those in the constructor (top().x_i = 0). The first cycle resets.
+// The module has clk_i and the synchronous rst_ni. Its registers and its plain inputs start with
+// random values, from the test's seed: set the plain inputs in the constructor (top().x_i = 0). The
+// first cycle resets.
 // RNIC_WAVE=FILE.fst writes a waveform. A failing assertion of the RTL fails the test.
 //
 // Verilated with STALL (rnic.cmake) it also stalls its inner streams, at a rate that follows the
 // pace of restart(): never if consumers never pause. The test then also includes
 // V..._rnic_stall_pkg.h. Names with __PVT__ or __DOT__ are Verilator's, of inner variables.
 //
-// Every test compares a unit's counters (count_o) in every cycle. `stalled` is compared with the
-// cycles in which an output waits. `items` and `busy` are compared with handled() of each cycle, if
-// the unit's bench defines it.
+// If the module has count_o (a unit's counters: items, busy, stalled), every test checks it in
+// every cycle. `stalled` must count the cycles in which an output waits. `items` and `busy` must
+// count what handled() returns for each cycle; without handled() they are not checked.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@
 
 namespace rnic::tb {
 
-/// Verilated with waveforms (RNIC_BENCH_WAVES).
+/// Whether class V was Verilated with waveforms (RNIC_BENCH_WAVES): it then has trace().
 template <class V, class = void>
 inline constexpr bool kHasWaves = false;
 template <class V>
@@ -84,6 +85,7 @@ class RtlDut : public Dut {
     return error;
   }
 
+  /// Clears all ports and holds rst_ni low for this many cycles.
   void reset(unsigned cycles = 4) {
     top_->rst_ni = 0;
     for (auto* port : ports_) port->clear();
@@ -114,7 +116,8 @@ class RtlDut : public Dut {
     cycle();
     return true;
   }
-  /// Rate at which inner streams stall, of 256. restart() sets it to its pace's stall percent.
+  /// Sets how often inner streams stall, of 256 (variable `rate` of rnic_stall_pkg). restart()
+  /// passes the stall percent of its pace unchanged: 40 % gives 40 of 256. No effect without STALL.
   void hold_back(unsigned rate) {
     if constexpr (kStalls) {
       is_held_back_ = rate != 0;
@@ -162,6 +165,7 @@ class RtlDut : public Dut {
   static constexpr bool kStalls = requires(V & v) { v.__PVT__rnic_stall_pkg; };
   static constexpr uint64_t kMoodCycles = 512;  // until other inner streams stall
 
+  // Draws anew which inner streams stall often, sometimes or never (rtl/stall/stream_stall.sv).
   void new_mood() { top_->__PVT__rnic_stall_pkg->mood = static_cast<uint32_t>(stalls_.next()); }
   void edge() {
     if constexpr (kStalls) {  // rtl/stall/rnic_stall_pkg.sv

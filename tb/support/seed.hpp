@@ -1,4 +1,5 @@
-// The seed of a test: the hash of its name, so that each run is the same, or RNIC_SEED if set.
+// The seed of a test: the hash of its name, so that each run is the same. The environment variable
+// RNIC_SEED replaces it.
 //
 //   base::Rng rng(tb::test_seed());      base::Rng other = tb::test_rng("backpressure");
 #pragma once
@@ -25,6 +26,7 @@ inline uint64_t test_seed() {
                                  : std::string(info->test_suite_name()) + "." + info->name());
 }
 
+/// Generators with different `part` are independent of each other.
 inline base::Rng test_rng(std::string_view part = "") { return base::Rng(test_seed()).fork(part); }
 
 }  // namespace rnic::tb

@@ -64,8 +64,9 @@ setup_build() {
     rm -f "$dir.log"
     printf '%s' "${SETUP_CMAKE:-}" >"$dir/setup.options"
   fi
-  # Ninja runs in the background, so that only a build with work prints progress (with patterns for
-  # sources, ninja -n cannot tell the two apart). A background job does not receive Ctrl-C.
+  # Ninja runs in the background, so that only a build with work prints progress. (ninja -n cannot
+  # tell whether there is work, since CMake checks the patterns of the sources in each build.) A
+  # background job does not receive Ctrl-C, so the traps end ninja.
   ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 &
   ninja=$!
   trap 'kill "$ninja" 2>/dev/null; wait "$ninja"; exit 130' INT

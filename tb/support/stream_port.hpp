@@ -31,11 +31,13 @@ struct Pins {
   size_t payload_bytes;
 };
 
+/// The Pins of the three ports. The macros below call it.
 template <class P>
 Pins pins(uint8_t& valid, uint8_t& ready, P& payload) {
   return {&valid, &ready, &payload, sizeof payload};
 }
 
+/// The size of the C++ port that Verilator makes for T::kBits bits.
 template <class T>
 constexpr size_t port_bytes() {
   return T::kBits <= 8    ? 1
@@ -96,6 +98,7 @@ class StreamIn final : public Port {
   [[nodiscard]] uint64_t moved() const override { return moved_; }
 
  private:
+  // The bits of the port's last byte that belong to T.
   static constexpr uint8_t kTopMask = static_cast<uint8_t>(
       T::kBits >= 8 * port_bytes<T>()         ? 0xff
       : T::kBits <= 8 * (port_bytes<T>() - 1) ? 0

@@ -28,7 +28,7 @@ class Repeat final : public testing::EmptyTestEventListener {
 
 }  // namespace
 
-// libsystemc requires this function; benches that use SystemC elaborate from their own main.
+// libsystemc requires this function. Benches that use SystemC start the kernel inside their tests.
 int sc_main(int, char**);
 int sc_main(int, char**) { return 0; }
 
