@@ -1,5 +1,5 @@
-// Registers, commands, connections in streaming mode, reset. Also the small parts: CRC, STag
-// permutation, sets.
+// Registers, commands, connections in streaming mode, reset. Also small parts of the model: CRC,
+// the permutation of STags, ReadySet.
 #include "bench.hpp"
 #include "mpa/crc32c.hpp"
 #include "sc/ready_set.hpp"
@@ -28,10 +28,12 @@ TEST(Registers, Walk) {
   const uint64_t t = b.a.read(spec::kDeviceTimeOffset, 8);
   b.clock.settle(1000);
   EXPECT_GE(b.a.read(spec::kDeviceTimeOffset, 8), t);
-  // Counters of unit 1, admin; those of a unit have 32 bytes.
+  // Unit 1 of registers.yaml is admin. The counters of a unit take 32 bytes.
   EXPECT_GT(b.a.read(spec::kCountItemsOffset + 32, 8), 0U) << "admin has handled items";
 }
 
+// PDs may have the numbers 0 to 1023, connections 0 to 2047. Of PDs and EQs only number 0 is
+// created. log_size is at most 15. kModifyQp has no to_state 3 (terminate).
 TEST(Admin, Statuses) {
   Bench b;
   Side& s = b.a;
@@ -115,9 +117,11 @@ TEST(Admin, RingThatCannotBeReadIsFatal) {
   for (uint64_t at = 0; at < Side::kMemory; at += 64) b.a.poison[at] = spec::RdStatus::kAborted;
   b.a.write32(spec::kAdminDoorbellOffset, 3);
   b.clock.settle(2000);
-  EXPECT_EQ(b.a.read(spec::kDevStatusOffset, 4) & 2, 2U);  // fatal
+  EXPECT_EQ(b.a.read(spec::kDevStatusOffset, 4) & 2, 2U);  // bit 1: fatal
 }
 
+// 532 bytes: the longest MPA Request, 20 bytes and 512 of private data. A conn_give of more bytes
+// than wait is refused.
 TEST(Streaming, RequestAndReplyThenRdmaMode) {
   Bench b;
   QpSetup s;
@@ -181,7 +185,8 @@ TEST(Reset, ForgetsEverything) {
   EXPECT_EQ(b.a.read(spec::kDevCtrlOffset, 4), 0U);
 }
 
-// The CRCs of RFC 3720 B.4, and that of the digits 1 to 9.
+// The CRCs of RFC 3720 B.4 and of the digits 1 to 9. Then both forms of crc32c_update on random
+// bytes: the one that uses the processor's CRC instructions, if any, and the portable one.
 TEST(Crc32c, BothFormsAndTheCheckValues) {
   const auto of = [](const Bytes& x) { return model::crc32c(x); };
   EXPECT_EQ(of({'1', '2', '3', '4', '5', '6', '7', '8', '9'}), 0xE3069283U);
@@ -247,6 +252,7 @@ TEST(StagKey, ValuesAreSpreadInNoOrder) {
   }
 }
 
+// next(from): the first member from `from` on, else the first of all; 10000 (the size) if empty.
 TEST(ReadySet, RoundRobin) {
   model::ReadySet s(10000);
   EXPECT_EQ(s.next(5), 10000U);
@@ -292,7 +298,7 @@ TEST(Streaming, BytesWithoutCreditAreRefused) {
   EXPECT_EQ(b.a.connection(ca).waiting, 400);
   EXPECT_EQ(b.b.connection(cb).state, spec::ConnState::kEstablished);
   EXPECT_EQ(b.b.device().waiting_for(), "");
-  b.b.give_credit(cb, 100);  // the window opens
+  b.b.give_credit(cb, 100);  // 200 bytes were left: 300 are enough for the Reply
   b.clock.settle(100);
   EXPECT_EQ(Bench::rts(b.b, q.qpn, cb, s, at), AdminStatus::kOk);
   b.clock.settle(500);

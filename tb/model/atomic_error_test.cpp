@@ -4,8 +4,9 @@
 // The test types the segments of the peer (wire.hpp): untagged(control, opcode, QN, MSN, MO) and
 // tagged(control, opcode, STag, TO). Control 0x41 is a whole untagged message, 0xc1 a tagged one.
 // Opcodes: 0x4a Atomic Request, 0x4b Atomic Response, 0x50 Atomic Write Request, 0x51 its Response.
-// expect(segment, layer and type, code, cause): the Terminate. 0x01: RDMAP, remote protection
-// error; 0x02: RDMAP, remote operation error (docs/gen/errors.md).
+// expect(segment, layer and type, code, cause): the Terminate that b must send. 0x01: RDMAP, remote
+// protection error; 0x02: RDMAP, remote operation error; 0x12: DDP, untagged. The code is that of
+// the cause (docs/gen/errors.md).
 #include "bench.hpp"
 #include "wire.hpp"
 
@@ -54,11 +55,13 @@ Bytes ulpdu(const char* text) {
   return {f.begin() + 2, f.begin() + 2 + static_cast<std::ptrdiff_t>(n)};
 }
 
+/// 8 bytes, as the host stores the value.
 Bytes le(uint64_t value) {
   Bytes raw(8);
   base::store_le<uint64_t>(raw.data(), value);
   return raw;
 }
+/// The inline data of an atomic's WQE.
 Bytes operands(const spec::WqeSge& sink, uint64_t data, uint64_t mask = 0, uint64_t compare = 0,
                uint64_t compare_mask = ~uint64_t{0}) {
   Bytes raw(spec::AtomicOperands::kBytes);
@@ -70,7 +73,8 @@ Bytes operands(const spec::WqeSge& sink, uint64_t data, uint64_t mask = 0, uint6
 
 // --- golden bytes
 
-// Finds a key of the permutation that gives STag 0x11223344 to a slot of the table.
+// b must answer the golden requests with the golden responses. For that, its region needs the STag
+// 0x11223344: the test searches a key of the permutation that gives this STag to a slot.
 TEST(AtomicGolden, Responder) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -112,9 +116,10 @@ TEST(AtomicGolden, Responder) {
                       "00000000 00002000 00000000 0000ff00 00000000 0000ff00"
                       "00000000 0000002a 00000000 000000ff")));
   b.b.inject(p.conn_b, hex(kAtomicWrite));
+  // a would answer b's responses with a Terminate: all its records are lost.
   b.a.tamper = [](model::LlpRecord&) { return false; };
   b.clock.settle();
-  std::vector<Bytes> responses;  // on QN 3
+  std::vector<Bytes> responses;  // on QN 3; bit 7 of byte 2 marks tagged ones: the Read Response
   for (const Bytes& f : b.b.sent)
     if ((f[2] & 0x80) == 0) responses.push_back(f);
   ASSERT_EQ(responses.size(), 4U) << b.b.device().waiting_for();
@@ -149,7 +154,7 @@ TEST(AtomicGolden, Requester) {
   b.clock.settle();
   ASSERT_EQ(b.a.sent.size(), 5U);
   Bytes add = ulpdu(kFetchAdd);
-  add[25] = 2;
+  add[25] = 2;  // the low byte of the Request Identifier
   EXPECT_EQ(b.a.sent[1], fpdu(add));
   EXPECT_EQ(b.a.sent[2], hex(kFlush));
   EXPECT_EQ(b.a.sent[3],
@@ -170,7 +175,7 @@ class AtomicErrorTest : public testing::Test {
     plain = b.b.reg(8192);
     read_only = b.b.reg(8192, spec::kAccessRemoteRead | spec::kAccessRemoteAtomic);
     before = b.b.bytes(0, Side::kMemory);
-    b.a.tamper = [](model::LlpRecord&) { return false; };
+    b.a.tamper = [](model::LlpRecord&) { return false; };  // b receives only what a test injects
   }
   static Bytes atomic(uint32_t stag, uint64_t to, uint8_t op = 0, uint32_t msn = 1) {
     return untagged(0x41, 0x4a, 1, msn, 0) + be(op, 4) + be(0x1234, 4) + be(stag, 4) + be(to, 8) +
@@ -179,7 +184,8 @@ class AtomicErrorTest : public testing::Test {
   static Bytes write(uint32_t stag, uint64_t to, uint32_t length = 8) {
     return untagged(0x41, 0x50, 1, 1, 0) + be(stag, 4) + be(length, 4) + be(to, 8) + be(77, 8);
   }
-  /// b answers this ULPDU with a Terminate that contains only its DDP header, and stores nothing.
+  /// b must answer this ULPDU with a Terminate that contains only the ULPDU's DDP header (14 bytes
+  /// if tagged, 18 if not), and must change no byte of its regions.
   void expect(const Bytes& segment, uint8_t layer_type, uint8_t code, Cause cause) {
     b.b.sent.clear();
     b.b.inject(p.conn_b, fpdu(segment));
@@ -257,15 +263,15 @@ TEST_F(AtomicErrorTest, Long) {
 }
 TEST_F(AtomicErrorTest, NotLast) {
   Bytes s = atomic(mine.stag, mine.address);
-  s[0] = 0x01;
+  s[0] = 0x01;  // control without Last
   expect(s, 0x02, 0x07, Cause::kRdmapLength);
 }
 TEST_F(AtomicErrorTest, OnQueueZero) {
   Bytes s = atomic(mine.stag, mine.address);
-  s[9] = 0;
+  s[9] = 0;  // the low byte of QN
   b.b.post_recv(p.b.qpn, {sge(plain, 0, 64)});
   b.b.post_recv(p.b.qpn, {sge(plain, 0, 256)});
-  s.resize(18);
+  s.resize(18);  // the DDP header alone
   expect(s, 0x02, 0x06, Cause::kRdmapOpcode);
 }
 TEST_F(AtomicErrorTest, WriteStag) {
@@ -287,7 +293,7 @@ TEST_F(AtomicErrorTest, WriteShort) {
 }
 TEST_F(AtomicErrorTest, WriteInvalidatesNothing) {
   Bytes s = write(mine.stag, mine.address);
-  s[5] = 1;
+  s[5] = 1;  // the low byte of Invalidate STag
   expect(s, 0x02, 0x07, Cause::kRdmapLength);
 }
 
@@ -300,6 +306,7 @@ TEST_F(AtomicErrorTest, NothingBehindARefusal) {
   EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kRdmapRights);
 }
 
+// The ninth request with an IRD of 8 finds no buffer: Terminate 1/2/02.
 TEST_F(AtomicErrorTest, IrdExceeded) {
   b.b.hold_writes(true);  // no response is sent
   for (uint32_t i = 1; i <= 8; ++i)
@@ -319,10 +326,11 @@ TEST_F(AtomicErrorTest, IrdExceeded) {
 
 // --- opcodes of five bits
 
-// The other reserved bit is ignored in both modes.
+// 0x20 of the RDMAP control byte is reserved and ignored. (0x10 is the fifth bit of opcodes, if
+// `persist` is agreed.)
 TEST_F(AtomicErrorTest, TheHigherReservedBitIsIgnored) {
   Bytes s = write(mine.stag, mine.address);
-  s[1] = 0x70;
+  s[1] = 0x70;  // 0x50, Atomic Write Request, and the reserved bit
   b.b.inject(p.conn_b, fpdu(s));
   b.clock.settle();
   ASSERT_EQ(b.b.sent.size(), 1U);
@@ -339,6 +347,7 @@ TEST_F(AtomicErrorTest, ResponseOnQueueOne) {
   expect(untagged(0x41, 0x51, 1, 1, 0) + Bytes(28, 0), 0x02, 0x06, Cause::kRdmapOpcode);
 }
 
+/// Without `persist`: opcodes have four bits, and there are no atomics.
 struct AtomicOffTest : AtomicErrorTest {
   AtomicOffTest() : AtomicErrorTest(false) {}
 };

@@ -1,8 +1,9 @@
 // Atomics and Atomic Writes between two devices: their effect on memory, their order after other
 // operations, and their number in flight. RFC 7306 section 5, ambiguities.md part 2.
 //
-// Side b.a posts, side b.b executes: `bm` is the memory of the words, `am` that of the sinks, which
-// receive the old values. put_* writes a WQE into the send queue; ring_sq() announces all of them.
+// Side b.a posts, side b.b executes: region `bm` of b.b holds the words, region `am` of b.a the
+// sinks, which receive the old values. put_* writes a WQE into the send queue; ring_sq() announces
+// all of them.
 // hold_writes(true): the host accepts no write, so nothing is stored.
 #include <algorithm>
 #include <numeric>
@@ -32,6 +33,7 @@ struct AtomicTest : testing::Test {
   explicit AtomicTest(const Options& o = {})
       : b(o), p(b.connect(extended())), am(b.a.reg(1 << 16)), bm(b.b.reg(1 << 16, kRights)) {}
 
+  // TO minus 0x10000000 is the bus address (Side::reg).
   static uint64_t bus(const Mr& m, uint64_t offset) { return m.address - 0x10000000 + offset; }
   static uint64_t word(const Side& s, const Mr& m, uint64_t offset = 0) {
     return base::load_le<uint64_t>(&s.memory[bus(m, offset)]);
@@ -60,12 +62,14 @@ struct AtomicTest : testing::Test {
                     bm.address + target, bm.stag),
                  {}, operands(sge(am, sink, 8), add, mask));
   }
+  /// Puts a CmpSwap on bm + target into the send queue; its old value goes to am + sink.
   void put_swap(uint64_t sink, uint64_t target, uint64_t swap, uint64_t mask, uint64_t compare,
                 uint64_t compare_mask) {
     b.a.put_send(p.a.qpn,
                  wr(WrOpcode::kAtomicCmpAndSwp, kSignaled | kInline, bm.address + target, bm.stag),
                  {}, operands(sge(am, sink, 8), swap, mask, compare, compare_mask));
   }
+  /// Puts an Atomic Write to bm + target into the send queue.
   void put_write(uint64_t target, uint64_t value, uint8_t flags = kSignaled) {
     b.a.put_send(p.a.qpn,
                  wr(WrOpcode::kAtomicWrite, static_cast<uint8_t>(flags | kInline),
@@ -117,7 +121,7 @@ TEST_F(AtomicTest, CmpSwapStoresUnderItsMasks) {
   set(b.b, bm, 0, 0x1122334455667788);
   put_swap(0, 0, 0xaaaaaaaaaaaaaaaa, 0xff, 0x88, 0xff);  // matches in its last byte
   put_swap(8, 0, 0xbbbbbbbbbbbbbbbb, ~uint64_t{0}, 0x11223344556677aa, ~uint64_t{0});
-  // does not match
+  // The last compare value does not match.
   put_swap(16, 0, 0xcccccccccccccccc, ~uint64_t{0}, 0x1122334455667788, ~uint64_t{0});
   b.a.ring_sq(p.a.qpn);
   for (int i = 0; i < 3; ++i) expect_done(WcOpcode::kCompSwap);
@@ -144,7 +148,7 @@ TEST_F(AtomicTest, APushedOneIsTheSame) {
   EXPECT_EQ(word(b.a, am), 6U);
 }
 
-// The address on the bus is aligned, whatever the TO is.
+// Only the bus address must be aligned: this TO is not a multiple of 8.
 TEST_F(AtomicTest, TheBusAddressIsAligned) {
   const Mr odd = b.b.reg_at(bus(bm, 0), 4096, kRights, 0, 0x20000004);
   set(b.b, bm, 16, 40);
@@ -317,7 +321,9 @@ struct SlowAtomicTest : AtomicTest {
   SlowAtomicTest() : AtomicTest(slow_dma()) {}
 };
 
-// A request that waits for a lock blocks no request for another word.
+// A request that waits for a lock blocks no request for another word. The read of an old value
+// takes 3000 cycles: after 4500, one request for each of both words is done; after 7500, the second
+// for word 0 as well.
 TEST_F(SlowAtomicTest, ALockHoldsItsWordAlone) {
   const auto q = b.connect(extended()), r = b.connect(extended());
   put_add(p.a.qpn, 0, 0, 1);
@@ -428,7 +434,7 @@ TEST_F(SlowAtomicTest, BothSidesClose) {
 }
 
 TEST_F(AtomicTest, AreCounted) {
-  // Counters of unit 9, atomic; those of a unit have 32 bytes.
+  // Unit 9 of registers.yaml is atomic. The counters of a unit take 32 bytes.
   const auto items = [&](Side& s) { return s.read(spec::kCountItemsOffset + 9 * 32, 8); };
   const uint64_t before = items(b.b), mine = items(b.a);
   put_add(p.a.qpn, 0, 0, 1);
@@ -437,7 +443,7 @@ TEST_F(AtomicTest, AreCounted) {
   expect_done(WcOpcode::kFetchAdd);
   expect_done(WcOpcode::kAtomicWrite);
   EXPECT_EQ(items(b.b) - before, 2U);
-  EXPECT_EQ(items(b.a) - mine, 1U);  // its result
+  EXPECT_EQ(items(b.a) - mine, 1U);  // the store of the FetchAdd's result at its sink
 }
 
 }  // namespace

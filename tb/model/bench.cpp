@@ -40,6 +40,7 @@ Side::Side(Clock& clock, const Options& o, std::string name)
 void Side::reset() {
   rnic_.reset();
   rnic_ = std::make_unique<model::Rnic>(options_.sizes, model::Timing{}, clock_.dispatcher, *this);
+  // Encoded: mps 1 is 256 bytes, mrrs 2 is 512. dma_write() and dma_read() check these limits.
   rnic_->set_pcie(
       {.bus_master = 1, .msix_enable = 1, .msix_mask = 0, .mps = 1, .mrrs = 2, .rcb128 = 0});
 }
@@ -96,7 +97,7 @@ void Side::start() {
   write64(0, spec::kAdminCmdBaseOffset, admin_cmd_.base);
   write64(0, spec::kAdminRspBaseOffset, admin_rsp_.base);
   write32(spec::kAdminLogSizeOffset, kAdminLog);
-  for (uint32_t v = 0; v < 2; ++v) {
+  for (uint32_t v = 0; v < 2; ++v) {  // MSI-X vectors; an entry of the table has 16 bytes
     write64(0, spec::kMsixAddressOffset + 16 * v, kMsiAddress);
     write32(spec::kMsixDataOffset + 16 * v, v);
     write32(spec::kMsixControlOffset + 16 * v, 0);
@@ -233,6 +234,7 @@ spec::AdminConnResult Side::connection(uint16_t number) {
 uint16_t Side::put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges,
                         const Bytes& data) {
   Ring& r = sq_[qpn];
+  // 32 bytes of header; then inline data, or SGEs of 16 bytes. What does not fit `units` is cut.
   const size_t body = (w.flags & kInline) != 0 ? data.size() : sges.size() * 16;
   if (w.units == 0) w.units = static_cast<uint8_t>((32 + body + 63) / 64);
   if (w.num_sge == 0 && (w.flags & kInline) == 0) w.num_sge = static_cast<uint8_t>(sges.size());
@@ -329,7 +331,7 @@ std::optional<spec::Eqe> Side::poll_event() {
   return e;
 }
 
-void Side::arm(uint16_t cqn, bool solicited) {
+void Side::arm(uint16_t cqn, bool solicited) {  // bit 24: flag 0 of the doorbell
   write64(2, offset_of(spec::DoorbellKind::kCqArm),
           uint64_t{cq_[cqn].consumer} << 32 | (solicited ? 1U << 24 : 0) | cqn);
 }

@@ -40,7 +40,7 @@ struct Options {
   uint64_t seed = 1;
   Cycle dma_latency = 1, link_delay = 1;
   Cycle old_value_latency = 0;  // extra latency of reads of unit atomic
-  uint32_t window = 1 << 18;    // bytes of credit
+  uint32_t window = 1 << 18;    // credit of each side of a connection, in bytes
   uint16_t mss = 1460;
 };
 
@@ -59,7 +59,7 @@ class Clock {
     events_.push({when, serial_++, std::move(what)});
   }
   virtual Cycle now() const { return now_; }
-  /// Runs until `done`, or until no event is left, or for `limit` cycles.
+  /// Runs until `done`, or until no event is left, or for `limit` cycles. Returns whether `done`.
   template <class F>
   bool run(F done, Cycle limit = 400000) {
     const Cycle end = now() + limit;
@@ -68,6 +68,7 @@ class Clock {
     }
     return true;
   }
+  /// Lets `limit` cycles pass.
   void settle(Cycle limit = 400000) {
     run([] { return false; }, limit);
   }
@@ -75,7 +76,7 @@ class Clock {
   void catch_up() { now_ = std::max(now_, dispatcher.now()); }
 
  protected:
-  /// Executes the next event, if it is due by `end`.
+  /// Executes the next event. False: none is due by `end`, and the time is now `end`.
   virtual bool advance(Cycle end) {
     const Cycle next = std::min(dispatcher.next(), next_event());
     if (next > end) {
@@ -112,12 +113,12 @@ class Clock {
 };
 
 struct Mr {
-  uint64_t address = 0, length = 0;
+  uint64_t address = 0, length = 0;  // address: TO of the first byte
   uint32_t stag = 0;
 };
 struct Ring {
   uint64_t base = 0;
-  uint32_t log = 0;
+  uint32_t log = 0;  // log2 of the entries
   uint16_t producer = 0, consumer = 0;
 };
 struct QpHandle {
@@ -143,7 +144,7 @@ struct LlpEnd {
   // rdma: in RDMA mode. local_fin: this side's FIN is sent; peer_fin: the peer's has come. dead:
   // aborted or reset.
   bool rdma = false, local_fin = false, peer_fin = false, dead = false;
-  uint32_t limit = 0;      // credit given to this side
+  uint32_t limit = 0;      // credit given to this side, as a cumulative limit in bytes
   std::deque<Item> inbox;  // in flight to the device
   Bytes stream;            // received streaming bytes, not given yet
 };
@@ -158,19 +159,20 @@ class Side : public model::Surroundings {
   // Memory.
   static constexpr uint64_t kMemory = 1 << 23;
   Bytes memory = Bytes(kMemory);
-  uint64_t alloc(uint64_t size, uint64_t align = 4096);
+  uint64_t alloc(uint64_t size, uint64_t align = 4096);  // returns a bus address
   Bytes bytes(uint64_t at, size_t n) const {
     return {memory.begin() + static_cast<long>(at), memory.begin() + static_cast<long>(at + n)};
   }
-  void fill(uint64_t at, size_t n, uint64_t seed);
+  void fill(uint64_t at, size_t n, uint64_t seed);  // random bytes
   std::map<uint64_t, spec::RdStatus>
       poison;  // a read that touches the address ends with this status
 
-  // Registers and commands.
+  // Registers and commands. write32() and read() access BAR 0, write_push() BAR 2.
   void write32(uint32_t offset, uint32_t value);
   void write64(uint8_t bar, uint32_t offset, uint64_t value);
   void write_push(uint32_t offset, std::span<const uint8_t> data);
   uint64_t read(uint32_t offset, uint8_t bytes);
+  /// Puts a command into the admin ring and waits for its response.
   spec::AdminRsp command(spec::AdminOpcode op, uint32_t object,
                          const std::array<uint8_t, 56>& args = {});
   template <class A>
@@ -179,7 +181,7 @@ class Side : public model::Surroundings {
     args.pack(raw);
     return command(op, object, raw);
   }
-  void start();  // registers, one PD, one EQ
+  void start();  // sets up the registers, enables the device, creates PD 0 and EQ 0
 
   // Objects.
   /// Registers new memory: the byte at bus address x has TO 0x10000000 + x. Rights 7: local write,
@@ -190,12 +192,12 @@ class Side : public model::Surroundings {
             uint64_t first_to = 0x10000000);
   /// Keeps an STag, with room for 2^log_pages pages, for fast registrations.
   uint32_t reg_fast(uint8_t log_pages, uint16_t pd = 0);
-  uint16_t create_cq(uint8_t log = 8);
+  uint16_t create_cq(uint8_t log = 8);  // log2 of the entries
   QpHandle create_qp(const QpSetup& s);
   uint16_t create_srq(uint16_t pd = 0, uint8_t log = 6);
-  spec::AdminQpResult query(uint16_t qpn);
-  spec::AdminConnResult connection(uint16_t number);
-  /// modify_qp to rts.
+  spec::AdminQpResult query(uint16_t qpn);            // query_qp
+  spec::AdminConnResult connection(uint16_t number);  // conn_query
+  /// modify_qp to rts. setup.reply_bytes bytes at stream_address are sent before RDMA mode.
   spec::AdminStatus rts(uint16_t qpn, uint16_t connection, const QpSetup& setup,
                         uint64_t stream_address = 0);
 
@@ -216,24 +218,24 @@ class Side : public model::Surroundings {
   }
   /// `qpn`: a QP, or an SRQ with a tag.
   uint16_t post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges, uint16_t tag = 0);
-  std::optional<spec::Cqe> poll(uint16_t cqn);
-  spec::Cqe wait(uint16_t cqn);
-  std::optional<spec::Eqe> poll_event();
-  void arm(uint16_t cqn, bool solicited);
+  std::optional<spec::Cqe> poll(uint16_t cqn);  // the next entry of the CQ, if any
+  spec::Cqe wait(uint16_t cqn);                 // fails the test if none comes
+  std::optional<spec::Eqe> poll_event();        // the next entry of EQ 0, if any
+  void arm(uint16_t cqn, bool solicited);       // solicited: only for a solicited completion
 
   // Observations.
   std::vector<Bytes> sent;  // FPDUs of this device, in order
   std::function<bool(model::LlpRecord&)>
       tamper;  // called for each record sent; false: the record is lost for good
   uint32_t interrupts = 0;
-  bool keep_given = false;          // the link gives no requested streaming bytes
+  bool keep_given = false;          // the link does not answer conn_give
   bool hold_credit = false;         // credit for this side's records is not returned
   std::vector<uint16_t> incoming;   // incoming connections
   std::map<uint16_t, LlpEnd> ends;  // connections by number
   void inject(uint16_t connection, const Bytes& record,
-              bool error = false);  // as if the peer had sent it
-  void peer_closes(uint16_t connection);
-  void give_credit(uint16_t connection, uint32_t bytes);
+              bool error = false);                        // as if the peer had sent it
+  void peer_closes(uint16_t connection);                  // as if the peer's FIN had come
+  void give_credit(uint16_t connection, uint32_t bytes);  // lets this side send more bytes
 
   model::Rnic& device() { return *rnic_; }
   Clock& clock() { return clock_; }
@@ -258,9 +260,12 @@ class Side : public model::Surroundings {
   void later(Cycle delay, std::function<void()> what) {
     clock_.at(clock_.now() + delay, std::move(what));
   }
+  /// The link reports this event to the device, one cycle later.
   void event(uint16_t connection, spec::LlpEvt kind, uint16_t length = 0, uint16_t cookie = 0);
   void deliver(uint16_t connection);
+  /// Reports `closed` if both FINs have passed.
   void maybe_closed(uint16_t connection);
+  /// A free connection number, whose other end has number `peer`.
   uint16_t open_end(uint16_t peer);
 
   static constexpr uint64_t kMsiAddress = 0xfee00000;
@@ -280,7 +285,7 @@ class Side : public model::Surroundings {
   bool hold_writes_ = false;
 };
 
-/// An established connection, in streaming mode.
+/// Opens a connection from a to b: established, in streaming mode. Returns its numbers on a and b.
 std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b);
 
 /// Both sides and their clock.
@@ -299,7 +304,7 @@ class BenchOf {
     QpHandle a, b;
     uint16_t conn_a = 0, conn_b = 0;
   };
-  /// A connection in RDMA mode; a is the active side.
+  /// A new pair of QPs on a connection in RDMA mode; a is the active side.
   Pair connect(const QpSetup& s = {}) {
     Pair p;
     p.a = a.create_qp(s);
@@ -315,7 +320,7 @@ class BenchOf {
     }
     return p;
   }
-  /// Both ends established, in streaming mode.
+  /// See open_pair().
   std::pair<uint16_t, uint16_t> open() { return open_pair(a, b); }
   static spec::AdminStatus rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup,
                                uint64_t stream = 0) {
@@ -331,6 +336,7 @@ inline constexpr uint8_t kSolicited = static_cast<uint8_t>(spec::SqFlagBit::kSol
 inline constexpr uint8_t kInline = static_cast<uint8_t>(spec::SqFlagBit::kInlineData);
 inline constexpr uint8_t kFence = static_cast<uint8_t>(spec::SqFlagBit::kFence);
 
+/// `remote` and `rkey`: TO and STag at the peer.
 inline spec::SqWqe wr(spec::WrOpcode op, uint8_t flags = kSignaled, uint64_t remote = 0,
                       uint32_t rkey = 0) {
   spec::SqWqe w;
@@ -343,6 +349,7 @@ inline spec::SqWqe wr(spec::WrOpcode op, uint8_t flags = kSignaled, uint64_t rem
 inline spec::WqeSge sge(const Mr& m, uint64_t offset, uint32_t length) {
   return {.address = m.address + offset, .length = length, .lkey = m.stag};
 }
+/// Bytes from lower-case hexadecimal digits; all other characters are ignored.
 Bytes hex(std::string_view text);
 
 }  // namespace rnic::tb

@@ -19,7 +19,7 @@ void Side::dma_write(model::WriteTlp tlp) {
   ASSERT_LE(tlp.address + tlp.data.size(), kMemory);
   ASSERT_EQ(tlp.address / 4096, (tlp.address + tlp.data.size() - 1) / 4096)
       << "a write crosses 4 KiB";
-  ASSERT_LE(tlp.data.size(), 256U);
+  ASSERT_LE(tlp.data.size(), 256U);  // mps of Side::reset
   std::memcpy(&memory[tlp.address], tlp.data.bytes().data(), tlp.data.size());
 }
 
@@ -27,7 +27,7 @@ void Side::dma_read(const model::ReadTlp& tlp) {
   const uint64_t from = tlp.read.address;
   ASSERT_LE(from + tlp.read.length, kMemory);
   ASSERT_EQ(from / 4096, (from + tlp.read.length - 1) / 4096) << "a read crosses 4 KiB";
-  ASSERT_LE(tlp.read.length, 512U);
+  ASSERT_LE(tlp.read.length, 512U);  // mrrs of Side::reset
   spec::RdStatus status = spec::RdStatus::kOk;
   for (const auto& [at, s] : poison) {
     if (at >= from && at < from + tlp.read.length) status = s;
@@ -35,7 +35,8 @@ void Side::dma_read(const model::ReadTlp& tlp) {
   Cycle delay = options_.dma_latency;
   if (options_.random_dma) delay += rng_.below(200);
   if (tlp.read.purpose == model::Purpose::kQn1) delay += options_.old_value_latency;
-  // Pieces end on 64-byte boundaries. The memory is sampled when each piece is made.
+  // With random_dma the answer comes in pieces that end on 64-byte boundaries, else in one. The
+  // memory is sampled when a piece arrives.
   for (uint64_t at = from, end = from + tlp.read.length; at < end;) {
     uint64_t next = options_.random_dma ? std::min(end, (at / 64 + 1 + rng_.below(4)) * 64) : end;
     const bool failed = status != spec::RdStatus::kOk;
@@ -134,7 +135,7 @@ void Side::llp_ctl(const spec::LlpCtlReq& req) {
       break;
     }
     default:
-      break;  // listen, released
+      break;  // kListen, kReleased: the link has nothing to do
   }
 }
 
@@ -150,8 +151,8 @@ void Side::llp_tx(model::LlpRecord r) {
   });
 }
 
-/// Delivers items to the device as it accepts them. RDMA-mode records wait until the device is in
-/// RDMA mode.
+/// Delivers the items of connection n to this side's device as it accepts them, and returns their
+/// credit to the peer. FPDUs wait until this side is in RDMA mode.
 void Side::deliver(uint16_t n) {
   LlpEnd& e = ends[n];
   while (!e.inbox.empty() && !e.dead) {

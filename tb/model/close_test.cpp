@@ -1,6 +1,7 @@
 // How connections end: what the FIN waits for, which work still counts, and which commands an ended
-// connection refuses. hold_credit: the link returns no credit for this side's records, so it soon
-// sends nothing. hold_writes(true): the host accepts no write, so completions wait in the device.
+// connection refuses. hold_credit: the link returns no credit for this side's records, so this side
+// soon stops sending. hold_writes(true): the host accepts no write, so completions wait in the
+// device.
 #include "bench.hpp"
 
 namespace rnic::tb {
@@ -97,7 +98,7 @@ TEST_F(CloseTest, DoneWorkCountsBeforeThePeersClose) {
 }
 
 // After the peer's FIN no response to a Read can arrive. The Read is no error of the requester: it
-// is flushed.
+// is flushed. The Write before it, which lacks credit, is flushed by the same CQE.
 TEST_F(NarrowTest, AReadBehindThePeersFinIsFlushed) {
   b.a.hold_credit = true;
   write(20000);
@@ -170,6 +171,7 @@ TEST_F(CloseTest, AnAbortIsAnsweredWhenAllIsFlushed) {
 
 // A failed prefetch is no error yet: qp repeats the read when a message needs it.
 TEST_F(CloseTest, AFailedPrefetchIsReadAgain) {
+  // Any read of b's host memory fails.
   for (uint64_t at = 0; at < Side::kMemory; at += 64) b.b.poison[at] = spec::RdStatus::kAborted;
   b.b.post_recv(p.b.qpn, {sge(bm, 0, 64)});
   b.clock.settle(1000);
@@ -222,7 +224,8 @@ TEST_F(ConnTest, AGiveOfAnEndedConnectionIsRefused) {
   EXPECT_EQ(give(b.a, ca), AdminStatus::kBadState);
 }
 
-// The reset crosses conn_give: the LLP gives no bytes, and admin ends the command.
+// The LLP's reset crosses a conn_give of the driver: the LLP gives no bytes, and admin ends the
+// command.
 TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   send(b.b, cb);
   b.a.keep_given = true;
@@ -238,8 +241,8 @@ TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   EXPECT_EQ(b.a.command(AdminOpcode::kConnRelease, ca).status, AdminStatus::kOk);
 }
 
-// An event that crossed an earlier conn_give reports bytes that were already given. The response
-// holds the number of bytes that arrived.
+// An event that crossed an earlier conn_give reports bytes that were already given: here 30, but 20
+// wait. The response holds the number of bytes that the LLP gave: 20, then 0.
 TEST_F(ConnTest, AGiveSaysHowManyBytesCame) {
   send(b.b, cb);
   for (const uint16_t came : {uint16_t{20}, uint16_t{0}}) {
@@ -257,7 +260,7 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
   b.a.peer_closes(ca);
   b.clock.settle(500);
   EXPECT_EQ(b.a.connection(ca).state, ConnState::kPeerClosed);
-  b.a.ends[ca].peer_fin = false;  // keeps it half open
+  b.a.ends[ca].peer_fin = false;  // the link reports no `closed`: the connection stays half open
   EXPECT_EQ(b.a.command(AdminOpcode::kConnClose, ca).status, AdminStatus::kOk);
   EXPECT_EQ(b.a.connection(ca).state, ConnState::kPeerClosed);
   EXPECT_EQ(b.a.command(AdminOpcode::kConnClose, ca).status, AdminStatus::kBadState);
@@ -268,7 +271,8 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
       << "after its FIN";
 }
 
-// Bytes that were refused for lack of credit are not sent on the next connection with that number.
+// Bytes that were refused for lack of credit do not stay in the device: after the release of the
+// connection it waits for nothing.
 TEST(Release, TakesNoBytesAlong) {
   Options o;
   o.window = 100;
@@ -285,6 +289,7 @@ TEST(Release, TakesNoBytesAlong) {
   EXPECT_EQ(b.a.device().waiting_for(), "");
 }
 
+// LLP events of a number without a connection (9) make no event of the driver.
 TEST_F(ConnTest, EventsOfFreeNumbersAreNone) {
   b.clock.settle(500);
   (void)events(b.a);

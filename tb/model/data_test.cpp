@@ -284,7 +284,8 @@ TEST(Link, StandsAndGoesOn) {
   }
 }
 
-// Each QP always has a next request queued before the other QPs have had their turn.
+// Each QP always has a next request queued before the other QP has had its turn: the responder must
+// alternate. At no time may one QP be more than 2 responses ahead.
 TEST(Responder, AnswersQpsInTurn) {
   Bench b;
   const auto p = b.connect(), q = b.connect();
@@ -348,13 +349,13 @@ TEST(Pace, SmallWritesPassEveryTwoCycles) {
 struct TimedTest : testing::Test {
   static Options small() {
     Options o;
-    o.mss = 134;  // segments of 128 bytes at most: 3 beats each
+    o.mss = 134;  // MULPDU 128, the least of mulpdu_of(): FPDUs of 136 bytes, 3 beats each
     return o;
   }
   BenchOf<TimedSide> b{small()};
   Mr am = b.a.reg(1 << 16), bm = b.b.reg(1 << 16);
 
-  /// Mean cycles from one event to the next, of the last n.
+  /// Mean cycles from one event to the next, over the last n gaps.
   static double mean_gap(const std::vector<Cycle>& at, size_t n) {
     EXPECT_GT(at.size(), n);
     if (at.size() <= n) return 0;
@@ -382,8 +383,8 @@ TEST_F(TimedTest, AWqeLeavesWhenItsStagesArePassed) {
   };
   const Cycle rung = cycles(true, false), pushed = cycles(true, true),
               fetched = cycles(false, false);
-  EXPECT_EQ(rung - pushed, 24U);   // the read of the ring, which a push does without
-  EXPECT_EQ(fetched - rung, 27U);  // 7 for the check; the rest for the read of the payload
+  EXPECT_EQ(rung - pushed, 24U);   // the read of the ring, which a push does not need
+  EXPECT_EQ(fetched - rung, 27U);  // 7 for the check, 20 for the read of the payload
 }
 
 // ddp_tx.sv: a segment every 3 cycles, 4 for a later segment of its message. The test uses many
@@ -425,7 +426,7 @@ TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
   EXPECT_NEAR(mean_gap(b.b.placed, 18), 3, 0.2);
   first(1, wr(WrOpcode::kSend, 0), 1400);
   EXPECT_DOUBLE_EQ(mean_gap(b.b.placed, 6),
-                   4);  // the first delays the second while it waits for its receive WQE
+                   4);  // of the last 6 gaps: the first segment waits for its receive WQE
 }
 
 }  // namespace

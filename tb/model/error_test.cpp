@@ -78,6 +78,7 @@ TEST_F(ErrorTest, RecordLength) {
   for (int i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));
   expect(f, terminate(0x20, 0x03), Cause::kMpaMarker);
 }
+// The FPDU follows the marker at position 0 directly, so the marker must hold 0. It holds 4.
 TEST(Marker, ThatPointsElsewhere) {
   Bench b;
   QpSetup s;
@@ -206,6 +207,7 @@ TEST_F(ErrorTest, ReadResponseUnasked) {
 
 class ReadErrorTest : public ErrorTest {
  protected:
+  /// A Read Request with this source. The Terminate also has its RDMAP header: 46 bytes in all.
   void request(uint32_t source_stag, uint64_t source_to, uint8_t code, Cause cause,
                uint32_t size = 100) {
     const Bytes h = untagged(0x41, 0x41, 1, 1, 0) + be(0xaabbccdd, 4) + be(0x1000, 8) +
@@ -289,7 +291,8 @@ TEST(Golden, WriteReadSend) {
                 "11223344 00000000 00002000 3fdc639c"));
 }
 
-// IRD: one request more than agreed.
+// More Read Requests than the IRD of 2. b's credit of 2^18 bytes is enough for three whole
+// responses of 65535 bytes; the other requests stay in IRD.
 TEST(Ird, Exceeded) {
   Bench b;
   QpSetup s;
@@ -307,6 +310,7 @@ TEST(Ird, Exceeded) {
   EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kDdpUntaggedNoBuffer);
   const Bytes& t = b.b.sent.back();
   ASSERT_GE(t.size(), 26U);
+  // After FPDU length (2) and DDP header (18): layer and type, code. 1/2/02: no buffer.
   EXPECT_EQ(t[20], 0x12);
   EXPECT_EQ(t[21], 0x02);
 }

@@ -40,7 +40,7 @@ struct Memory : sc_core::sc_module {
   }
 };
 
-/// One connection, number 0 on both sides.
+/// The transport of one side: one connection, number 0 on both sides, whose credit never ends.
 struct Wire : sc_core::sc_module, model::LlpTransportIf {
   sc_core::sc_port<model::LlpDeviceIf> nic{"nic"};
   Wire* peer = nullptr;
@@ -77,6 +77,7 @@ struct Cpu : sc_core::sc_module {
   uint16_t commands = 0;
   explicit Cpu(const sc_core::sc_module_name& n) : sc_module(n) {}
 
+  /// A read or write of BAR 0, or of BAR 2 if `doorbell`. Returns the value read.
   uint64_t access(bool doorbell, bool write, uint64_t at, uint32_t bytes, uint64_t value = 0) {
     tlm::tlm_generic_payload t;
     t.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
@@ -108,7 +109,7 @@ struct Cpu : sc_core::sc_module {
     ADD_FAILURE() << "no answer to " << to_string(op);
     return {};
   }
-  /// PD, EQ, CQ, region of two pages, QP.
+  /// Creates a PD, an EQ, a CQ, a region of two pages and a QP. Returns the region's STag.
   uint32_t set_up() {
     access(false, true, spec::kAdminCmdBaseOffset, 8, 0x1000);
     access(false, true, spec::kAdminRspBaseOffset, 8, 0x2000);
@@ -135,6 +136,7 @@ struct Cpu : sc_core::sc_module {
   }
   void rts() {
     EXPECT_EQ(command(AdminOpcode::kModifyQp, 0,
+                      // to_state 1: rts
                       spec::AdminModifyArgs{.to_state = 1, .use_crc = 1, .ird = 1, .ord = 1})
                   .status,
               spec::AdminStatus::kOk);
@@ -194,7 +196,7 @@ TEST(RnicModule, WriteInATlmPlatform) {
   });
   sc_core::sc_start(sc_time(1, sc_core::SC_MS));
   ASSERT_TRUE(done);
-  EXPECT_EQ(wire_a.records, 3U);  // 3000 bytes in segments of at most MSS 1460
+  EXPECT_EQ(wire_a.records, 3U);  // 3000 bytes in FPDUs of at most 1460 bytes (MSS)
   // TO 4000 is 96 bytes before the end of the first page. The second page is not adjacent.
   for (size_t i = 0; i < 3000; ++i) {
     const size_t at = i < 96 ? 0x10000 + 4000 + i : 0x8000 + i - 96;

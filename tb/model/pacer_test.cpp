@@ -1,5 +1,5 @@
 // The model on the SystemC kernel behaves as on the bare dispatcher, cycle for cycle, however far
-// it may run ahead.
+// Pacer lets it run ahead of the kernel.
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
@@ -70,7 +70,8 @@ std::vector<std::string> scenario() {
   return all;
 }
 
-/// Another process on the kernel, whose period matches no clock.
+/// Another process on the kernel. Its events, which limit how far Pacer runs ahead, match no clock
+/// edge.
 struct Noise {
   sc_core::sc_event event;
   uint64_t period;
@@ -101,7 +102,8 @@ TEST(Pacer, LikeTheBareDispatcher) {
   same(scenario<ScClock>(), bare);
 }
 
-// The clock has 322.265625 MHz (10.3125 GHz / 32): 33 cycles are exactly 102.4 ns.
+// The clock has 322.265625 MHz (10.3125 GHz / 32): 33 cycles are exactly 102.4 ns. cycle_at() is
+// the first cycle at or after a time.
 TEST(Pacer, CyclesAreAtTheirPicoseconds) {
   EXPECT_EQ(base::time_of_cycle(1), 3103U);
   EXPECT_EQ(base::time_of_cycle(33), 102400U);

@@ -1,6 +1,7 @@
 // Ports between the units: which input an item reaches, and what an unconnected or twice connected
 // port reports. out.to(...) connects an output port: to a queue of the consumer, or to one of its
-// functions. push(item, cycle): the item is visible there from this cycle on.
+// functions. push(item, cycle): the item is visible there from this cycle on. A queue of the test
+// holds 2 items.
 #include "sc/port.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ TEST_F(PortTest, ReachesAFunctionOfTheConsumer) {
   Output<int> out{ports, "a.out_o"}, counted{ports, "a.counted_o"};
   Call<int(int)> call{ports, "a.call_o"};
   out.to<&Unit::take>(unit);
-  counted.to<&Unit::count_and_push>(unit, unit.in);
+  counted.to<&Unit::count_and_push>(unit, unit.in);  // its size and credit are those of unit.in
   call.to<&Unit::doubled>(unit);
   out.push(7, 3);
   counted.push(8, 4);

@@ -208,7 +208,7 @@ TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   b.a.write_push(0x100, push);
   check("push of three units");
   Bytes second(64, 0);
-  second[58] = 1;
+  second[58] = 1;  // bit 16 of the doorbell's object, which is in bytes 56 to 58
   b.a.write_push(0x140, second);
   check("second half for a QP number of 17 bits");
   // A dropped push announces no WQE; the doorbell after it does.
@@ -243,9 +243,9 @@ TEST(Push, HalfIsADoorbell) {
       << "the WQE in the ring, not the pushed half";
 }
 
-// The host answers reads at once, and dma_rd_rsp accepts one beat per cycle. Even with 256 QPs,
-// each with a full prefetch buffer, at most as many responses are in flight as there are tags: else
-// a queue of the model overflows, which ends the test. The Writes are empty, so all reads are those
+// The host answers reads at once, and stream dma_rd_rsp accepts one beat per cycle. Even if 256 QPs
+// fill their prefetch buffers, no more responses may be in flight than there are tags: else a queue
+// of the model overflows, which ends the test. The Writes are empty, so all reads are those
 // of the rings.
 TEST(Reads, AreAsManyAsTheirBeatsLeaveTags) {
   constexpr int kQps = 256, kWqes = 16;

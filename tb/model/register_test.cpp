@@ -28,7 +28,8 @@ class RegisterTest : public testing::Test {
  protected:
   RegisterTest() : p(b.connect(privileged())), am(b.a.reg(1 << 16)) {}
 
-  /// A page list of the buffer, in descending order.
+  /// Returns the bus address of a page list of the buffer at bus address `at`. The list names the
+  /// pages in descending order.
   uint64_t list_of(uint64_t at, uint32_t pages) {
     const uint64_t list = b.b.alloc(8ULL * pages);
     for (uint32_t i = 0; i < pages; ++i)
@@ -53,6 +54,7 @@ class RegisterTest : public testing::Test {
     post(p.b.qpn, stag, o);
     return b.b.wait(p.b.cqn);
   }
+  /// The peer writes n bytes to byte `at` of the region. Returns the status of the Send after it.
   WcStatus write(uint32_t stag, uint64_t at, uint32_t n) {
     b.a.fill(am.address - 0x10000000, n, at + n);
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, kTo + at, stag), {sge(am, 0, n)});
@@ -64,6 +66,7 @@ class RegisterTest : public testing::Test {
     EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
     return e.status;
   }
+  /// Expects the completion of a registration.
   void good(const spec::Cqe& e) {
     EXPECT_EQ(e.status, WcStatus::kSuccess) << to_string(e.status);
     EXPECT_EQ(e.opcode, WcOpcode::kRegMr);
@@ -130,10 +133,10 @@ TEST_F(RegisterTest, RegisterWriteInvalidateAgain) {
 TEST_F(RegisterTest, TheNextWqeWaits) {
   const uint32_t stag = b.b.reg_fast(11);
   const Mr to = b.a.reg(1 << 16);
-  const auto o = operands(1000);  // two reads of the list
+  const auto o = operands(1000);  // the list has 8000 bytes: two reads of at most 4096
   Bytes data(spec::RegOperands::kBytes);
   o.pack(data);
-  b.b.fill(buffer + 999 * 4096ULL, 4096, 5);
+  b.b.fill(buffer + 999 * 4096ULL, 4096, 5);  // the first page of the list is the buffer's last
   b.b.put_send(p.b.qpn, wr(WrOpcode::kRegMr, kInline, kTo, stag), {}, data);
   b.b.post_send(p.b.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address, to.stag),
                 {{.address = kTo, .length = 4096, .lkey = stag}});
@@ -276,7 +279,7 @@ TEST_F(RegisterTest, MalformedWqe) {
 TEST_F(RegisterTest, DestroyWhileRegistering) {
   const uint32_t stag = b.b.reg_fast(11);
   post(p.b.qpn, stag, operands(1500));
-  b.clock.settle(60);  // the list takes 3 reads
+  b.clock.settle(60);  // the list of 12000 bytes takes 3 reads: they are not done yet
   EXPECT_EQ(b.b.command(AdminOpcode::kDestroyMr, stag ^ 1).status, AdminStatus::kInProgress);
   good(b.b.wait(p.b.cqn));
   EXPECT_EQ(write(stag, 5, 5), WcStatus::kSuccess);

@@ -35,6 +35,7 @@ class ScClock final : public Clock {
       self->plan();
     }
   };
+  /// Lets the kernel notify event_ at the time of the world's next event.
   void plan() {
     const Cycle next = next_event();
     if (next == model::kNever) return;
@@ -43,7 +44,8 @@ class ScClock final : public Clock {
   }
   /// Lets SystemC run up to its next activity, or to the end of cycle `end`.
   bool advance(Cycle end) override {
-    if (end != end_) at((end_ = end) + 1, [] {});  // so that no device runs ahead of main
+    // An event after `end` keeps Pacer from running past `end`: the test then calls the devices.
+    if (end != end_) at((end_ = end) + 1, [] {});
     const uint64_t time = sc_core::sc_time_stamp().value(), last = base::time_of_cycle(end);
     const auto next = sc_core::sc_time_to_pending_activity();
     if (!sc_core::sc_pending_activity() || time + next.value() > last) {

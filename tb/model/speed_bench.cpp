@@ -27,13 +27,14 @@ uint64_t allocations = 0;
 namespace rnic::tb {
 namespace {
 
+/// With `fast`, DMA reads and the link bypass the world's events: they act in the same cycle.
 class FastSide final : public Side {
  public:
   using Side::Side;
   bool fast = false;
   model::Ring<model::LlpRecord> late;  // records that could not be delivered yet
   FastSide* other = nullptr;
-  uint64_t cqes = 0;
+  uint64_t cqes = 0;  // CQEs written to this host
 
   void dma_read(const model::ReadTlp& tlp) override {
     if (!fast) return Side::dma_read(tlp);
@@ -60,6 +61,7 @@ class FastSide final : public Side {
     other->rnic_->llp_rx(std::move(r));
     rnic_->llp_credit({mine, e.limit});
   }
+  // Delivers late records as far as the peer's device accepts them.
   void retry() {
     while (!late.empty() && other->rnic_->can_llp_rx()) hand_over(late.pop());
   }
@@ -79,7 +81,7 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
   const Cycle began = d.now();
   constexpr uint64_t kBatch = 16, kDepth = 4;  // kDepth: batches in flight per QP
   uint64_t posted = 0;
-  std::vector<uint64_t> open(pairs.size());
+  std::vector<uint64_t> open(pairs.size());  // batches in flight, by QP
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     bool all = true;

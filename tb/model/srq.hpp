@@ -39,18 +39,20 @@ class SrqTest : public testing::Test {
     (void)events();
     return pair;
   }
-  /// Posts a WQE whose buffer is that of its tag.
+  /// Posts a receive WQE to the SRQ. The buffer of tag t: kBuffer bytes of bm from t * kBuffer on.
   void post(uint16_t tag, uint32_t length = kBuffer) {
     b.b.post_recv(srq, {sge(bm, uint64_t{tag} * kBuffer, length)}, tag);
   }
-  // Byte 0 of a side's memory has TO 0x10000000 (Bench::reg_at).
+  // Byte 0 of a side's memory has TO 0x10000000 (Side::reg).
   Bytes buffer(uint16_t tag, uint32_t n) {
     return b.b.bytes(bm.address - 0x10000000 + uint64_t{tag} * kBuffer, n);
   }
   Bytes source(uint32_t at, uint32_t n) { return b.a.bytes(am.address - 0x10000000 + at, n); }
+  /// Side a sends n bytes of `am`, from byte `at` on.
   void send(const Bench::Pair& q, uint32_t at, uint32_t n) {
     b.a.post_send(q.a.qpn, wr(WrOpcode::kSend, 0), {sge(am, at, n)});
   }
+  /// Waits for a receive completion on side b's QP of q, with this tag, status and length.
   void expect(const Bench::Pair& q, uint16_t tag, WcStatus status, uint32_t n = 0) {
     const auto e = b.b.wait(q.b.cqn);
     EXPECT_EQ(e.qpn, q.b.qpn);
@@ -59,7 +61,7 @@ class SrqTest : public testing::Test {
     EXPECT_EQ(e.is_recv, 1);
     EXPECT_EQ(e.byte_len, n);
   }
-  /// Objects of the QP events of side b.
+  /// Takes all events of side b; returns the numbers of the QPs and SRQs that they name.
   std::vector<uint32_t> events() {
     std::vector<uint32_t> all;
     while (const auto e = b.b.poll_event()) {
@@ -73,6 +75,7 @@ class SrqTest : public testing::Test {
                  spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(QpState::kError)})
         .status;
   }
+  /// Sets the limit of the SRQ.
   AdminStatus arm(uint16_t limit) {
     return b.b.command(AdminOpcode::kModifySrq, srq, spec::AdminLimitArgs{.limit = limit}).status;
   }

@@ -34,7 +34,7 @@ class SrqDdpTest : public testing::Test,
   static constexpr uint32_t kBadStag = 0xbad;
   static constexpr std::array<uint16_t, 3> kQps{1, 2, 3};
 
-  /// A report, or an acknowledgement, in the order in which ddp makes them.
+  /// A report (rx_done) of ddp, or its acknowledgement of an order.
   struct Item {
     uint16_t qpn = 0;
     bool is_ack = false;
@@ -68,6 +68,7 @@ class SrqDdpTest : public testing::Test,
     msn[qpn] = 1;
     failed[qpn] = false;
   }
+  /// An order of qp.
   void order(spec::QpOp op, uint16_t qpn) { ddp.control({.op = op, .qpn = qpn, .params = {}}); }
   void stop(uint16_t qpn) { order(spec::QpOp::kStop, qpn); }
 
@@ -121,8 +122,8 @@ class SrqDdpTest : public testing::Test,
   Items log;
   std::deque<spec::RqTakeRsp> takes;
   std::map<uint16_t, uint32_t> msn;
-  std::map<uint16_t, bool> failed;         // rdmap refuses all its segments
-  uint32_t places = 0, invalidations = 0;  // that are not done yet
+  std::map<uint16_t, bool> failed;         // QPs of which rdmap now refuses every segment
+  uint32_t places = 0, invalidations = 0;  // placements and invalidations that are not done yet
   // refuses: rdmap refuses the present segment. instant: each segment is placed at once.
   bool refuses = false, instant = true;
   Ddp ddp{spec::Sizes{}, *this, *this, *this};
@@ -141,6 +142,8 @@ class SrqDdpTest : public testing::Test,
                    .byte_len = d.byte_len});
   }
   void invalidate(const spec::Invalidate&) override { ++invalidations; }
+  /// The verdict of rdmap. Byte 0 of the header: 0x80 tagged, 0x40 last; byte 1: the opcode, 2 Read
+  /// Response, 4 Send with Invalidate.
   spec::RxVerdict rx_segment(const spec::RxSegment& s) override {
     const auto bytes = s.ulpdu_length;
     const bool is_tagged = bytes != 0 && (s.head[0] & 0x80) != 0;

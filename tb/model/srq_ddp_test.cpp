@@ -1,6 +1,6 @@
 // Shared receive queues in ddp, without other units: exactly one report for each WQE that is taken.
 //
-// wqe(tag, result, shared, stag): what the next take gets, a buffer of 100 bytes in region `stag`.
+// wqe(tag, result, shared, stag): the WQE that the next take gets: 100 bytes in region `stag`.
 //   shared false: the WQE is from the QP's own receive queue.
 // begin(qp), send(qp, offset, bytes, is last, is refused by rdmap), write(qp, stag), response(qp):
 //   segments of the peer. STag 9 is valid, a lookup of kBadStag fails.
@@ -200,7 +200,8 @@ TEST_F(SrqDdpTest, AFlushWaitsForAHeldReport) {
   EXPECT_EQ(said(), (Items{ok(2, 93, 10, DeliverKind::kInvalidate), bad(2, 94)}));
 }
 
-// A segment that enters after the stop, and is not reported, passes the held report.
+// The report of the Send with Invalidate is held. Segments that enter after the stop are not
+// reported, and do not wait for that report.
 TEST_F(SrqDdpTest, AStopWaitsForAHeldReport) {
   wqe(98);
   wqe(99);

@@ -69,10 +69,11 @@ class SrqQpTest : public testing::Test, protected model::Qp::Out, private model:
   AdminStatus arm(uint16_t limit, uint16_t n = kSrq) {
     return command(AdminOpcode::kModifySrq, n, spec::AdminLimitArgs{.limit = limit});
   }
+  /// A doorbell. Returns whether qp accepts it.
   bool ring(DoorbellKind kind, uint16_t n, uint16_t index, uint16_t page = 0) {
     return qp.doorbell({.kind = kind, .qpn = n, .page = page, .index = index});
   }
-  /// Posts a WQE of one SGE; its address is also the tag.
+  /// Posts a WQE of one SGE, whose address is the tag. Returns whether qp accepts the doorbell.
   bool post(uint16_t n, spec::RqWqe w) {
     if (w.num_sge == 0) w.num_sge = 1;
     w.sge0 = {.address = w.tag, .length = 64, .lkey = 9};
@@ -102,6 +103,7 @@ class SrqQpTest : public testing::Test, protected model::Qp::Out, private model:
     }
     qp.rq_fetched(d);
   }
+  /// QP n takes a receive; all reads that this needs are answered.
   spec::RqTakeRsp take(uint16_t n) {
     for (int i = 0; i < 100; ++i) {
       if (const auto rsp = qp.rq_take(n)) return *rsp;
@@ -119,7 +121,7 @@ class SrqQpTest : public testing::Test, protected model::Qp::Out, private model:
     EXPECT_EQ(rsp.wqe.sge0.tagged_offset, tag);
   }
   void expect_ok(const spec::RqTakeRsp& rsp, uint16_t tag) { expect_ok(rsp, tag, tag); }
-  /// Looks and retirements until none is left.
+  /// Executes the looks and retirements of qp until none is left.
   void settle() {
     for (bool more = true; more;) {
       more = !looks.empty() || !qp.retirable().empty();
@@ -158,6 +160,7 @@ class SrqQpTest : public testing::Test, protected model::Qp::Out, private model:
   void retired(const spec::Retired&) override {}
 };
 
+/// QPs kA and kB take from kSrq, kOwn from a queue of its own.
 struct SrqOfTwo : SrqQpTest {
   SrqOfTwo() {
     EXPECT_EQ(create_srq(), AdminStatus::kOk);

@@ -194,7 +194,7 @@ TEST_F(SrqOfTwo, TheLimitIsReachedOnce) {
   EXPECT_TRUE(reached());
 }
 
-// In a follower the RTL decides when the limit is reached.
+// In a follower the RTL decides whether a take reaches the limit: the second argument of rq_take().
 TEST_F(SrqOfTwo, AFollowerReachesTheLimit) {
   for (uint16_t i = 0; i < 3; ++i) post(kSrq, i);
   arm(60);
@@ -266,7 +266,8 @@ TEST_F(SrqOfTwo, ACqFaultPassesAnSrqBy) {
   expect_ok(take(kA), 8);
 }
 
-// Reads of a destroyed SRQ return when its number belongs to a new SRQ or QP.
+// Reads of a destroyed SRQ return after its number has been given to a new SRQ or QP. Their WQEs
+// must not be used.
 TEST_F(SrqQpTest, ANumberIsUsedAgain) {
   for (const bool as_srq : {false, true}) {
     EXPECT_EQ(create_srq(), AdminStatus::kOk);

@@ -55,6 +55,7 @@ class StateTest : public testing::Test {
   void write(uint8_t flags = kSignaled, uint32_t n = 64) {
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, flags, bm.address, bm.stag), {sge(am, 0, n)});
   }
+  // Side a reads from this STag and TO of side b.
   void read(uint32_t stag, uint64_t to) {
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, to, stag), {sge(am, 0, 64)});
   }
@@ -177,7 +178,7 @@ TEST_F(StateTest, ReadRefusedByPeer) {
   const auto q = b.a.query(p.a.qpn);
   EXPECT_EQ(q.cause, Cause::kPeerTerminate);
   EXPECT_EQ(q.has_peer_term, 1);
-  EXPECT_EQ(q.peer_term, 0x0100);
+  EXPECT_EQ(q.peer_term, 0x0100);  // Terminate 0/1/00: the STag is invalid
   EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kRdmapStag);
 }
 
@@ -195,7 +196,7 @@ TEST_F(StateTest, LocalKeyFails) {
   EXPECT_EQ(b.a.query(p.a.qpn).cause, Cause::kLocalCatastrophic);
   const auto q = b.b.query(p.b.qpn);
   EXPECT_EQ(q.cause, Cause::kPeerTerminate);
-  EXPECT_EQ(q.peer_term, 0x0000);
+  EXPECT_EQ(q.peer_term, 0x0000);  // Terminate 0/0/00: local catastrophic error
 }
 
 TEST_F(StateTest, ReadNeedsLocalWrite) {
@@ -206,6 +207,7 @@ TEST_F(StateTest, ReadNeedsLocalWrite) {
   EXPECT_EQ(collect(b.a, p.a.cqn).send, statuses({{WcStatus::kLocProtErr, 1}}));
 }
 
+// Each case changes one thing of a good Write of 64 bytes. The WQE after it is flushed.
 TEST(Malformed, EachEndsItsWqe) {
   struct Case {
     const char* name;
@@ -300,7 +302,7 @@ TEST_F(StateTest, PoisonedSourceOfARead) {
   read(bm.stag, bm.address);
   b.clock.settle();
   EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kRdmapLength);
-  EXPECT_EQ(b.a.query(p.a.qpn).peer_term, 0x0207);
+  EXPECT_EQ(b.a.query(p.a.qpn).peer_term, 0x0207);  // Terminate 0/2/07
   EXPECT_EQ(collect(b.a, p.a.cqn).send, statuses({{WcStatus::kWrFlushErr, 1}}));
 }
 
@@ -324,8 +326,8 @@ TEST(ReadPartly, TerminateShowsTheRest) {
   ASSERT_EQ(b.b.sent.size(), before + 1);
   const Bytes& t = b.b.sent.back();
   ASSERT_EQ(t.size(), 76U);
-  // Before it: FPDU length, DDP header, control and length of the Terminate, and the DDP header
-  // of the Read.
+  // In front of the Read Request are the FPDU length (2), the DDP header of the Terminate (18), its
+  // control and length fields (6) and the DDP header of the Read Request (18).
   const auto body = spec::ReadRequest::unpack(std::span(t).subspan(2 + 18 + 6 + 18));
   const uint32_t n = 2 * (1454 - 14);  // two segments: MULPDU less the tagged header
   EXPECT_EQ(body.sink_to, sink.address + 16 + n);
@@ -347,8 +349,8 @@ TEST_F(StateTest, ConnectionLost) {
   gone(b.b, p.b.qpn, p.conn_b, spec::ConnState::kReset);
 }
 
-// No credit even for the Terminate: it times out after 2^16 cycles (65,536), and the connection is
-// aborted.
+// No credit even for the Terminate, which answers a record that is no FPDU: it times out after 2^16
+// cycles (65,536), and the connection is aborted.
 TEST(TermTimeout, AbortsWithoutCredit) {
   Options o;
   o.window = 100;
@@ -378,7 +380,7 @@ TEST(TermInside, AMessage) {
   b.a.inject(p.conn_a, Bytes(28, 0x55));
   b.clock.settle();
   ASSERT_EQ(b.a.sent.size(), before + 1);
-  EXPECT_EQ(b.a.sent.back()[3], 0x47);
+  EXPECT_EQ(b.a.sent.back()[3], 0x47);  // opcode Terminate
   EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kWrFlushErr);
 }
 

@@ -34,7 +34,7 @@ class WindowTest : public testing::Test {
     uint64_t to = 0, length = 0;
     std::vector<uint64_t> pages;
     uint32_t first_offset = 0;
-    /// The bus address of a byte.
+    /// The bus address of byte `offset` of the region.
     uint64_t bus(uint64_t offset) const {
       const uint64_t at = first_offset + offset;
       return pages[at / 4096] + at % 4096;
@@ -119,6 +119,7 @@ class WindowTest : public testing::Test {
     b.b.post_send(p.b.qpn, wr(WrOpcode::kLocalInv, kSignaled, 0, stag), {});
     return b.b.wait(p.b.cqn);
   }
+  /// Side b invalidates the STag, which must succeed.
   void closed_by_us(uint32_t stag) {
     const auto e = local_inv(stag);
     EXPECT_EQ(e.status, WcStatus::kSuccess);
@@ -142,6 +143,7 @@ class WindowTest : public testing::Test {
     p = b.connect(setup());
     return cause;
   }
+  // Operations of side a on `stag` at TO `to`. Each returns done().
   Cause write(uint32_t stag, uint64_t to, uint32_t n) {
     b.a.fill(bus(am), n, to + n);
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to, stag), {sge(am, 0, n)});
@@ -188,7 +190,7 @@ class WindowTest : public testing::Test {
     return cause;
   }
 
-  // Byte 0 of a side's memory has TO 0x10000000 (Bench::reg_at).
+  // Byte 0 of a side's memory has TO 0x10000000 (Side::reg).
   static uint64_t bus(const Mr& m) { return m.address - 0x10000000; }
   /// Checks that the last Write of n bytes is placed from byte `offset` of the region on.
   void expect_placed(const Region& r, uint64_t offset, uint32_t n) {
@@ -201,7 +203,7 @@ class WindowTest : public testing::Test {
   Mr am;
 
  private:
-  uint32_t next_slot_ = 8000, next_pbl_ = 100000;  // Side uses lower ones
+  uint32_t next_slot_ = 8000, next_pbl_ = 100000;  // Side counts its own from 0
 };
 
 }  // namespace rnic::tb

@@ -20,7 +20,9 @@ TEST_F(WindowTest, GrantsItsRangeAndNoMore) {
   for (const uint8_t type : std::array<uint8_t, 2>{1, 2}) {
     SCOPED_TRACE(int{type});
     uint32_t kept = 0, stag = 0;
-    const auto again = [&] {  // a refused access has ended the QP of a window of type 2
+    // After a refused access, which has ended the QP: a window of type 2 was bound to that QP, so
+    // it is made and bound anew.
+    const auto again = [&] {
       if (kept != 0 && type == 1) return;
       if (kept != 0) {
         EXPECT_EQ(destroy(kept), AdminStatus::kOk);

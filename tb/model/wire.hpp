@@ -10,7 +10,7 @@
 
 namespace rnic::tb {
 
-/// A ULPDU as an FPDU.
+/// A ULPDU as an FPDU without markers: with length, pad and CRC.
 inline Bytes fpdu(const Bytes& ulpdu) {
   Bytes f{static_cast<uint8_t>(ulpdu.size() >> 8), static_cast<uint8_t>(ulpdu.size())};
   f.insert(f.end(), ulpdu.begin(), ulpdu.end());
@@ -19,10 +19,12 @@ inline Bytes fpdu(const Bytes& ulpdu) {
   for (int i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));
   return f;
 }
+/// Concatenates.
 inline Bytes operator+(Bytes a, const Bytes& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
+/// v in n bytes, big-endian.
 inline Bytes be(uint64_t v, size_t n) {
   Bytes b;
   while (n-- != 0) b.push_back(static_cast<uint8_t>(v >> (8 * n)));
