@@ -1,9 +1,10 @@
-// The tool conformance: the inputs that it refuses, with file, line and reason, and its page.
+// The tool conformance: the inputs that it refuses, with file, line and reason, and the page that
+// it prints.
 //
-// The tool reads requirements.csv and testplan.yaml. Each MUST or SHOULD of the first needs an
-// entry in the second: its tests, or `later`, `none` or `open` with a reason. Documents under the
-// top-level key `later` need no entries. The tool looks up each named test in the sources below tb,
-// and prints docs/gen/conformance.md. With --check it compares that page instead.
+// The tool reads requirements.csv and testplan.yaml. Each MUST or SHOULD of requirements.csv needs
+// an entry in testplan.yaml: its tests, or `later`, `none` or `open` with a reason. Documents under
+// the top-level key `later` need no entries. The tool looks up each named test in the sources below
+// tb, and prints docs/gen/conformance.md. With --check it compares that page instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ class ConformanceTest : public testing::Test {
   ~ConformanceTest() override { fs::remove_all(dir_); }
 
   void plan(const std::string& text) const { std::ofstream(dir_ / "spec/testplan.yaml") << text; }
+  // Runs the tool with these options. Returns its exit status; its output is in said_.
   int run(const std::string& words = "") {
     FILE* pipe = popen((std::string(RNIC_CONFORMANCE) + words + " " + (dir_ / "spec").string() +
                         " " + dir_.string() + " 2>&1")
@@ -51,6 +53,7 @@ class ConformanceTest : public testing::Test {
       said_ += buffer.data();
     return WEXITSTATUS(pclose(pipe));
   }
+  // Expects that the tool refuses this plan for this reason, and prints no page.
   void refused(const std::string& text, const std::string& reason) {
     plan(text);
     EXPECT_EQ(run(), 2) << text;

@@ -1,9 +1,9 @@
-// echo: outputs its inputs after one register stage per stream: a message stream, a narrow one and
-// a packet stream.
+// echo: outputs its inputs after one register stage per stream. Streams: hdr, items of 144 bits;
+// len, items of 16 bits; pkt, packets.
 //
 // Only for the self-test of the bench framework (tb/spec/support_test.cpp). Each mischief_i bit
-// breaks one rule, so that the test sees the monitors report it: 0 an assertion, 1 valid is
-// withdrawn, 2 the payload changes, 3 a beat of 0 bytes in the middle.
+// breaks one rule, so that the test sees the monitors report it: 0 an assertion fails, 1 valid is
+// withdrawn, 2 the payload changes, 3 every beat of a packet has 0 bytes, also in its middle.
 module echo (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -15,7 +15,7 @@ module echo (
   output logic                           hdr_valid_o,
   input  logic                           hdr_ready_i,
   output iwarp_pkg::ddp_untagged_t       hdr_o,
-  // a narrow one
+  // 16 bits
   input  logic                           len_valid_i,
   output logic                           len_ready_o,
   input  iwarp_pkg::mpa_length_t         len_i,

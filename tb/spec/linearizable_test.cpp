@@ -19,6 +19,7 @@ using Kind = WordOp::Kind;
 using History = std::vector<WordOp>;
 constexpr uint64_t kOnes = ~uint64_t{0};
 
+// One operation each on word 0: a FetchAdd, a CmpSwap of all bits, an Atomic Write.
 WordOp add(uint32_t client, uint64_t posted, uint64_t completed, uint64_t data, uint64_t old) {
   return {.client = client, .data = data, .old = old, .posted = posted, .completed = completed};
 }
@@ -41,8 +42,8 @@ WordOp write(uint32_t client, uint64_t posted, uint64_t completed, uint64_t data
           .posted = posted,
           .completed = completed};
 }
-/// explain() for a history of one word. Its `prefix`: how many completions, in order of time, are
-/// enough to show that no order explains them.
+/// explain() for a history of word 0. The verdict's `prefix`: how many completions, in order of
+/// time, are enough to show that no order explains them.
 Verdict of(const History& h, uint64_t initial, std::optional<uint64_t> final = {}) {
   return explain(h, {{0, {initial, final}}});
 }
@@ -102,18 +103,19 @@ uint64_t any_mask(base::Rng& rng) {
   }
 }
 
-/// A server that executes the requests of each client in order, at random times.
+/// A history, and the values of its words before and after.
 struct Served {
   History history;
   std::map<uint64_t, WordEnds> ends;
 };
+/// Simulates a server that executes the requests of each client in order, at random times.
 Served serve(base::Rng& rng, const Shape& shape) {
   Served s;
   std::vector<uint64_t> value(shape.words);
   for (uint64_t w = 0; w < shape.words; ++w) s.ends[w].initial = value[w] = rng.next();
   struct Client {
     uint32_t posted = 0;
-    std::deque<size_t> waits, served;
+    std::deque<size_t> waits, served;  // operations in flight: not executed yet, and executed
   };
   std::vector<Client> clients(shape.clients);
   uint64_t left = uint64_t{shape.clients} * shape.each;
@@ -121,7 +123,7 @@ Served serve(base::Rng& rng, const Shape& shape) {
     const auto number = static_cast<uint32_t>(rng.below(shape.clients));
     Client& c = clients[number];
     switch (rng.below(3)) {
-      case 0: {
+      case 0: {  // the client posts an operation
         if (c.posted == shape.each || c.waits.size() + c.served.size() == shape.depth) break;
         ++c.posted;
         const uint64_t w = rng.below(shape.words);
@@ -139,7 +141,7 @@ Served serve(base::Rng& rng, const Shape& shape) {
         s.history.push_back(op);
         break;
       }
-      case 1: {
+      case 1: {  // the server executes the client's oldest one
         if (c.waits.empty()) break;
         WordOp& op = s.history[c.waits.front()];
         uint64_t& v = value[op.word];
@@ -152,7 +154,7 @@ Served serve(base::Rng& rng, const Shape& shape) {
         c.waits.pop_front();
         break;
       }
-      default: {
+      default: {  // it completes
         if (c.served.empty()) break;
         s.history[c.served.front()].completed = now;
         c.served.pop_front();
@@ -184,9 +186,9 @@ TEST(Linearizable, RefusesDamage) {
   base::Rng rng = test_rng();
   int damaged = 0;
   for (int round = 0; round < 200; ++round) {
-    const bool adds_only = round % 4 == 3;  // their old values fix the order
+    const bool adds_only = round % 4 == 3;  // the old values of FetchAdds fix their order
     Served s = serve(rng, {.adds_only = adds_only});
-    const auto with_old = [&] {
+    const auto with_old = [&] {  // a random operation that has an old value
       size_t i = rng.below(s.history.size());
       while (!s.history[i].old) i = rng.below(s.history.size());
       return i;

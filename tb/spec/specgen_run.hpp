@@ -18,6 +18,7 @@ namespace rnic::tb {
 
 namespace fs = std::filesystem;
 
+/// The exit status and the output of a run.
 struct Outcome {
   int status;
   std::string text;
@@ -48,13 +49,15 @@ class SpecgenTest : public testing::Test {
   }
   ~SpecgenTest() override { fs::remove_all(dir_); }
 
+  // Writes spec/iwarp.yaml.
   void write(const std::string& text) const { std::ofstream(dir_ / "spec" / "iwarp.yaml") << text; }
+  // Runs specgen on the temporary folder `spec`; its files go to `out`.
   [[nodiscard]] Outcome print() const {
     return run_specgen((dir_ / "spec").string() + " " + (dir_ / "out").string());
   }
 
-  /// Expects that the sample with one piece replaced is refused, for this reason. The error names
-  /// the line of that piece, or a line so many before it.
+  /// Expects that the sample with `from` replaced by `to` is refused for this reason. The error
+  /// must name the line of `to`, or the line that is `lines_before` in front of it.
   void refused(const std::string& from, const std::string& to, const std::string& reason,
                int lines_before = 0) const {
     SCOPED_TRACE(from + " -> " + to);

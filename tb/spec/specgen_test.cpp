@@ -100,6 +100,7 @@ class CommitsTest : public SpecgenTest {
   void write_commits(const std::string& text) const {
     std::ofstream(dir_ / "spec" / "commits.yaml") << text;
   }
+  /// As refused(), for kSample in commits.yaml. `line`: the line that the error must name.
   void commit_refused(const std::string& from, const std::string& to, const std::string& reason,
                       int line) const {
     SCOPED_TRACE(from + " -> " + to);
@@ -164,6 +165,7 @@ TEST(Commits, AreInTheRtl) {
     const std::string name = (*it)[2];
     SCOPED_TRACE(name + " at" + path);
     while (!path.empty()) {
+      // path: "__DOT__u_one__DOT__u_two"; 7 is the length of "__DOT__".
       const auto next = path.find("__DOT__", 1);
       const std::string instance = path.substr(7, next == std::string::npos ? next : next - 7);
       path = next == std::string::npos ? "" : path.substr(next);
@@ -195,7 +197,7 @@ TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
     return print();
   };
   write("enums:\n");
-  EXPECT_EQ(with("# ", "# ").status, 0);
+  EXPECT_EQ(with("# ", "# ").status, 0);  // unchanged
   const std::map<std::string, std::string> defaults{
       {"num_qps", "1024"}, {"num_cqs", "1024"}, {"num_conns", "2048"}};
   for (const auto& [name, number] : defaults) {

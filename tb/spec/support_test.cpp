@@ -24,7 +24,8 @@ struct EchoRtl : tb::RtlDut<VEcho> {
   tb::PacketIn packet_in = RNIC_PACKET_IN(*this, pkt);
   tb::PacketOut packet_out = RNIC_PACKET_OUT(*this, pkt);
 
-  // mischief_i: a bit for each rule that echo.sv breaks (1 an assertion, 2, 4 and 8 a handshake).
+  // mischief_i: a bit for each rule that echo.sv breaks. 1: an assertion fails; 2: valid is
+  // withdrawn; 4: the payload changes; 8: beats of packets are empty.
   EchoRtl() { top().mischief_i = 0; }
 };
 

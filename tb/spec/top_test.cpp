@@ -2,9 +2,9 @@
 // of streams and wires.
 //
 // `units` become instances; `outside` are the neighbours of the chip. A stream between two units
-// becomes wires, a stream with an end outside becomes ports. `wires` are plain ports: `unit.port`
-// names a port unlike its wire. `from: each` wires one port of every unit separately to the target;
-// `from: all` wires the AND of them.
+// becomes wires, a stream with an end outside becomes ports. `wires` are signals without handshake:
+// the port of a unit has the name of the wire, or the one that `unit.port` gives. `from: each`
+// wires the port of every unit separately to the target; `from: all` wires the AND of these ports.
 #include "spec/specgen_run.hpp"
 
 namespace {

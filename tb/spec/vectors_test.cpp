@@ -1,5 +1,6 @@
-// Hand-typed bytes against the generated structs, so that a mistake in docs/spec cannot agree with
-// itself. The bytes are the headers of the golden FPDUs (requirements, section 12).
+// Hand-typed bytes against the structs that specgen generates: a mistake in docs/spec would else be
+// in the code and in its test. The bytes are the headers of the golden FPDUs (requirements.md,
+// section 12).
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -40,6 +41,7 @@ T decode(std::span<const uint8_t> bytes) {
   return item;
 }
 
+/// Decodes a DDP header and expects it to be untagged, last and of version 1, with these fields.
 spec::DdpUntagged untagged(std::span<const uint8_t> ulpdu, RdmapOpcode opcode, uint32_t qn,
                            uint32_t msn) {
   const auto h = decode<spec::DdpUntagged>(ulpdu);
@@ -191,7 +193,7 @@ TEST(VectorsTest, BeatsAndTables) {
   const auto w = b.to_words();
   EXPECT_EQ(w[0], 0xabU);
   EXPECT_EQ(w[15], 0xcd000000U);
-  EXPECT_EQ(w[16], 0x140U);  // last, error, keep
+  EXPECT_EQ(w[16], 0x140U);  // last is bit 8, error bit 7; keep, 64, bits 6 to 0
   EXPECT_EQ(spec::Beat::from_words(w.data()), b);
   for (const auto& row : spec::kSizes) {
     EXPECT_EQ(spec::Sizes{}.*row.member, row.value) << row.name;
