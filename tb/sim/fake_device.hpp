@@ -16,6 +16,7 @@
 
 namespace rnic::sim {
 
+/// An item, and the simulated time at which the device received it.
 template <class T>
 struct At {
   Time at;
@@ -62,10 +63,11 @@ class FakeDevice final : public Device {
   DeviceEnv* env = nullptr;
   spec::Sizes size = spec::Sizes::minimum();
   spec::PcieCfg pcie;
+  // What can_mmio() and can_llp_rx() return; whether a register read returns (its offset * 10).
   bool takes_mmio = true, takes_llp = true, answers_mmio = true;
   int wakes = 0, resets = 0;
-  std::string fault, waits;
-  std::string order;  // events as digits, records as r, streaming records as s
+  std::string fault, waits;  // what failure() and waiting_for() return
+  std::string order;         // events as digits, records as r, streaming records as s
   std::function<void(const Mmio&)> on_mmio;
   std::function<void(const DmaPiece&)> on_piece;
   std::function<void(const Record&)> on_record;

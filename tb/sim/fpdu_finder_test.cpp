@@ -1,4 +1,5 @@
-// sim/llp/fpdu_finder: the output equals the input for all segmentations, with and without markers.
+// sim/llp/fpdu_finder: it finds the same FPDUs in a byte stream however the stream is cut into
+// segments, with and without markers.
 #include "llp/fpdu_finder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // FPDUs for the benches of sim/llp, built here from RFC 5044, independent of the code under test.
 //
-//   auto f = fpdu(20, 0x11);                            ULPDU of 20 bytes, all 0x11
+//   auto f = fpdu(20, 0x11);                            ULPDU of 20 bytes; it, pad and CRC are 0x11
 //   auto m = with_markers(f, position % 512);           its bytes at that place in a stream
 #pragma once
 
@@ -19,8 +19,8 @@ inline std::vector<uint8_t> fpdu(uint16_t ulpdu, uint8_t fill) {
 }
 
 /// Inserts a marker wherever the stream's position is a multiple of 512. A marker has 4 bytes: two
-/// zeros, then in 16 bits the number of bytes of the FPDU before it. `position`: of the FPDU's
-/// first byte, modulo 512.
+/// zeros, then in 16 bits the number of bytes of the FPDU in front of the marker, without markers.
+/// `position`: of the FPDU's first byte, modulo 512.
 inline std::vector<uint8_t> with_markers(const std::vector<uint8_t>& f, uint32_t position) {
   std::vector<uint8_t> out;
   for (size_t i = 0; i < f.size();) {

@@ -77,6 +77,7 @@ TEST(HostCpu, RegisterWritesArriveInOrderAndWhole) {
   EXPECT_FALSE(m[3].item.is_write);
 }
 
+// BAR 0 has 64 KiB, BAR 2 four pages (sizes of FakeDevice), and there is no BAR 1.
 TEST(HostCpu, OutsideTheBarsIsAllOnes) {
   Bed bed;
   bed.sim->start(0, "p", [](PciDevice& d) {
@@ -194,7 +195,7 @@ TEST(HostCpu, SurpriseRemovalReadsAllOnes) {
   Bed bed;
   bed.dev->answers_mmio = false;
   bed.sim->start(0, "p", [&](PciDevice& d) {
-    EXPECT_EQ(d.read32(0, 8), ~0u);  // in flight when the device was removed
+    EXPECT_EQ(d.read32(0, 8), ~0u);  // in flight when `thief` removes the device
     EXPECT_EQ(d.read64(0, 8), ~uint64_t{0});
     EXPECT_EQ(d.config_read(0), ~0u);
     d.write32(0, 8, 1);
@@ -317,8 +318,8 @@ TEST(HostCpu, ACallIsChargedToTheThreadThatMakesIt) {
   EXPECT_TRUE(bed.sim->run().ok());
 }
 
-// Completions are reordered and split, and relaxed writes pass others, at random. Pages are drawn,
-// too. The trace of a run depends only on its seed.
+// At random, completions are reordered and split, relaxed writes pass others, and alloc() draws its
+// pages. The trace of a run depends only on its seed.
 TEST(HostCpu, SameSeedSameRun) {
   auto trace = [](uint64_t seed) {
     PlatformConfig c;

@@ -55,7 +55,8 @@ TEST(HostMemory, ScatteredPagesComeInShortRunsInAnyOrder) {
       down += b.pages()[i] < b.pages()[i - 1];
     }
   }
-  // 1024 pages in runs of 1 to 16 (scatter_pages): about 120 runs. Two may be adjacent by chance.
+  // 1024 pages in runs of 1 to 16 (scatter_pages): about 120 runs. Two runs may be adjacent by
+  // chance: they then count as one of up to 32 pages.
   EXPECT_GT(runs, 80u);
   EXPECT_LE(longest, 33u);
   EXPECT_GT(down, runs / 4);
@@ -100,6 +101,7 @@ TEST(HostMemory, PagesHaveTheSizeThatIsSet) {
   }
 }
 
+// Bus addresses below the arena, after its end, and in it but not allocated.
 TEST(HostMemory, NobodysMemoryIsRefused) {
   HostMemory memory(small(), 0, 3);
   uint8_t byte = 0;
@@ -221,7 +223,7 @@ TEST(CallerMemory, TheDeviceReachesNoByteBesideIt) {
   EXPECT_EQ(std::ranges::count(heap, 7), 10'000);
 }
 
-/// malloc returns another offset in the page: the bus addresses stay the same.
+/// If malloc returns memory that is moved by a multiple of 16 bytes, bus addresses are the same.
 TEST(CallerMemory, BusAddressesFollowTheSeedAlone) {
   std::vector<uint8_t> heap(1 << 20);
   const uint64_t to_16 = 16 - base::address_of(heap.data()) % 16;
@@ -283,7 +285,8 @@ TEST(CallerMemory, OverlappingSpansAreOneMemory) {
   EXPECT_TRUE(std::ranges::equal(std::span(of_b).subspan(5'000, 4), text));
 }
 
-/// Atomics lock by bus address, so a byte that the device may write has only one bus address.
+/// Atomics lock by bus address. So a byte that the device may write must have only one bus address:
+/// a mapping that would give it a second one is refused.
 TEST(CallerMemory, AByteIsWrittenAtOneBusAddress) {
   HostMemory memory(small(), 0, 2);
   std::vector<uint8_t> heap(30'000);

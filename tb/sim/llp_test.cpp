@@ -112,7 +112,7 @@ TEST_F(LlpTest, NobodyListens) {
   EXPECT_EQ(dev[0]->order, "03");
 }
 
-// A port either has a listener or not: repeated listens are not counted.
+// A port either has a listener or not: one unlisten ends any number of listens.
 TEST_F(LlpTest, ListenTwiceIsOnce) {
   build();
   listen(1, 5000);
@@ -177,8 +177,8 @@ TEST_F(LlpTest, StreamingBytesWaitUntilGiven) {
   EXPECT_EQ(dev[1]->events.back().item.length, 1);
 }
 
-// The device may request more bytes than wait, since an event crossed its order: the LLP still
-// answers.
+// The device may request more bytes than wait, if its request has crossed an event of the LLP: the
+// LLP still answers each request.
 TEST_F(LlpTest, EachGiveIsAnswered) {
   build();
   open();
@@ -212,7 +212,7 @@ TEST_F(LlpTest, RdmaModeBeginsWithTheNextByte) {
   EXPECT_FALSE(dev[1]->records[2].item.is_stream);
 }
 
-// A record of one segment takes the time of its bytes on the wire plus the delay.
+// A record of one segment takes the time of its bytes on the wire plus link_delay_ns, which is 100.
 TEST_F(LlpTest, Timing) {
   build();
   open();
@@ -252,7 +252,7 @@ TEST_F(LlpTest, FpdusAnyAlignment) {
 
 TEST_F(LlpTest, AClosedWindowOpensWhenTheDeviceTakes) {
   LinkConfig link;
-  link.llp_window_bytes = 1024;  // increased to one segment and 128 bytes
+  link.llp_window_bytes = 1024;  // the LLP's least is one segment and term_credit, 128 bytes
   build(link);
   open();
   rdma(1);
@@ -272,8 +272,8 @@ TEST_F(LlpTest, AClosedWindowOpensWhenTheDeviceTakes) {
   EXPECT_NE(sim->llp(0).failure().find("beyond its credit"), std::string::npos);
 }
 
-// With exact credit a sender never gets stuck, whatever the window. An FPDU has 984 bytes: length
-// 2, ULPDU 978, CRC 4.
+// A sender that uses its credit to the last byte never gets stuck, whatever the window. An FPDU has
+// 984 bytes: length 2, ULPDU 978, CRC 4.
 TEST_F(LlpTest, CreditKeepsComing) {
   for (const uint64_t window : {2000, 30'000, 262'144}) {
     SCOPED_TRACE(window);

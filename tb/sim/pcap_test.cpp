@@ -56,15 +56,16 @@ std::vector<uint8_t> text(size_t size) {
   return t;
 }
 
+/// An MPA Request or Reply without private data, by its key.
 std::vector<uint8_t> mpa_start(const char* key) {
   std::vector<uint8_t> f(20, 0);
   std::copy_n(base::as_bytes(key).data(), 16, f.data());
   f[16] = 0x40;  // CRC
-  f[17] = 1;
+  f[17] = 1;     // revision
   return f;
 }
 
-/// Returns the lines of a tshark run; skips the test if tshark is absent.
+/// Returns the lines that tshark prints about the capture `path`; none if it cannot be started.
 std::vector<std::string> tshark(const std::string& path, const std::string& options) {
   std::vector<std::string> lines;
   std::FILE* p =
@@ -121,7 +122,8 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
   ctl(0, spec::LlpOp::kGive, 20);
   ctl(0, spec::LlpOp::kRdmaMode);
   ctl(1, spec::LlpOp::kRdmaMode);
-  tx(0, fpdu(false, true, 1, 0, text(43)), false);  // tshark takes a short Send for RPC
+  // 43 bytes: tshark takes a shorter Send for RPC.
+  tx(0, fpdu(false, true, 1, 0, text(43)), false);
   for (uint32_t i = 0; i < 20; ++i)
     tx(0, fpdu(true, true, 0, i * 64, std::vector<uint8_t>(64, 7)), false);
   tx(1, fpdu(false, false, 1, 0, text(1436)), false);

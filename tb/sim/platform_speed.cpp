@@ -1,7 +1,7 @@
-// The cost of the platform per message. Two devices do the accesses of an RNIC for each 64-byte
-// Write: one read of 256 bytes fetches 4 WQEs; then the payload's read, the record, and the write
-// of the payload at the peer. A doorbell and a CQE stand for 16 messages. The first host posts and
-// polls.
+// The cost of the platform per message. Two devices make the accesses that an RNIC makes for each
+// 64-byte Write: a read of 256 bytes for every 4 WQEs; the read of the payload; the record; the
+// write of the payload at the peer. A doorbell and a CQE stand for 16 messages. The first host
+// posts and polls.
 //
 //   platform_speed [messages]        prints simulated and wall time a message
 #include <fmt/format.h>
@@ -15,10 +15,12 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint32_t kBatch = 16, kRing = 1024;  // messages a doorbell; at most posted and not done
+// Messages per doorbell and CQE; messages that the host has posted and that are not done, at most.
+constexpr uint32_t kBatch = 16, kRing = 1024;
 // An FPDU of a 64-byte Write has 84 bytes: length 2, header 14, payload 64, CRC 4. So the payload
 // is at 16, and the length field is 78 (header and payload).
 
+/// Sends one Write for each message that the doorbell announces, and places the Writes of its peer.
 class Writer final : public Device, private Activity {
  public:
   Writer() : Activity("writer") {}
@@ -34,7 +36,7 @@ class Writer final : public Device, private Activity {
   }
   void dma_piece(DmaPiece p) override {
     free_.push_back(p.tag);
-    if (p.data.size() == 64) {
+    if (p.data.size() == 64) {  // a payload; else WQEs, of which a read returns 256 bytes
       Payload fpdu = Payload::make(84);
       const auto from = p.data.bytes();
       const auto to = fpdu.writable();
@@ -77,6 +79,7 @@ class Writer final : public Device, private Activity {
     env_->llp_ctl(r);
   }
 
+  // Bus addresses: send ring, payload to send, place for the peer's payload, CQE. placed: Writes.
   uint64_t ring = 0, source = 0, target = 0, cq = 0, placed = 0;
 
  private:
@@ -117,7 +120,7 @@ class Writer final : public Device, private Activity {
   // Messages: posted by the host; WQE requested, fetched; payload requested; sent. At most 64 WQEs
   // are requested ahead of their payload.
   uint64_t posted_ = 0, asked_ = 0, fetched_ = 0, read_ = 0, sent_ = 0;
-  uint32_t limit_ = 0, bytes_ = 0;
+  uint32_t limit_ = 0, bytes_ = 0;   // credit, as a cumulative limit; bytes sent
   std::vector<uint8_t> free_ = [] {  // read tags
     std::vector<uint8_t> f(128);
     for (size_t i = 0; i < f.size(); ++i) f[i] = static_cast<uint8_t>(i);

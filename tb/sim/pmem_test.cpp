@@ -34,9 +34,11 @@ struct Bed {
     const RunResult r = sim->run();
     EXPECT_TRUE(r.ok()) << r.report;
   }
+  // The device writes these bytes.
   void write(uint64_t bus, std::vector<uint8_t> bytes) {
     dev->env->dma_write({.address = bus, .data = Payload::copy_of(bytes)});
   }
+  // The durable value of byte `at` of the range "log".
   uint8_t durable(uint64_t at) { return pmem().image().find("log")[at]; }
   std::unique_ptr<Simulation> sim;
   FakeDevice* dev = nullptr;
@@ -50,7 +52,8 @@ HostConfig host(const char* domain, std::string image = "") {
   return c;
 }
 
-/// Sets bit 2 of the command register (configuration space, offset 4).
+/// Lets the device access memory: bit 2 (bus master) of the command register, offset 4 of the
+/// configuration space.
 void bus_master(PciDevice& d) { d.config_write(4, d.config_read(4) | 4); }
 
 TEST(Pmem, ARangeIsOneRunOnTheBusAndHasAName) {
@@ -161,8 +164,7 @@ TEST(Pmem, TellsTheTimeAtWhichMemoryHasTakenAWrite) {
     bed.write(log.bus(8), {7});
     EXPECT_EQ(d.wait(0, d.now() + kUs), 0u);
     ASSERT_EQ(journal.events.size(), 1u);
-    const Time took =
-        journal.events[0].at - issued;  // a quarter and an eighth of 800 ns, plus the wire
+    const Time took = journal.events[0].at - issued;  // 3/8 of pcie_latency_ns (800), plus the wire
     EXPECT_GE(took, 300 * kNs);
     EXPECT_LT(took, 302 * kNs);
   });

@@ -109,7 +109,7 @@ TEST_F(RootComplexTest, CutsAt128IfSo) {
   dev->env->dma_read(read(0, 64, 512));
   run_ns(2000);
   ASSERT_EQ(dev->pieces.size(), 3u);
-  EXPECT_EQ(dev->pieces[0].item.data.size(), 192u);
+  EXPECT_EQ(dev->pieces[0].item.data.size(), 192u);  // 64 to 256: a boundary of 128 bytes
 }
 
 TEST_F(RootComplexTest, AReadNeverPassesAWrite) {
@@ -120,7 +120,7 @@ TEST_F(RootComplexTest, AReadNeverPassesAWrite) {
   run_ns(2000);
   ASSERT_EQ(dev->pieces.size(), 1u);
   const uint8_t first = dev->pieces[0].item.data.bytes()[0];
-  EXPECT_TRUE(first == 0xaa || first == 0xcc);  // a later write may pass it
+  EXPECT_TRUE(first == 0xaa || first == 0xcc);  // the later write may pass the read
   EXPECT_EQ(buffer.data()[0], 0xcc);
 }
 
@@ -235,6 +235,7 @@ TEST_F(RootComplexTest, RelaxedWritesPassButAreNotPassed) {
   EXPECT_EQ(order.seen, (std::vector<int>{2, 1, 3}));
 }
 
+// Status 3 is poisoned; it hits the second read, of tag 1.
 TEST_F(RootComplexTest, InjectedErrors) {
   PcieConfig c;
   c.pcie_error_status = 3;
@@ -296,6 +297,8 @@ TEST_F(RootComplexTest, BreachesAreReported) {
   EXPECT_NE(sim->root_complex(0).failure().find("read of 64 bytes"), std::string::npos);
 }
 
+// Credit for a write returns when memory has taken it, after 300 ns; a tag with the answer to its
+// read, after 800 ns (pcie_latency_ns). wake() tells the device of both.
 TEST_F(RootComplexTest, TagsAndCreditsHoldTheDevice) {
   PcieConfig c;
   c.pcie_tags = 4;
@@ -337,6 +340,8 @@ TEST_F(RootComplexTest, TheWireHoldsTheDeviceAndRunsFull) {
   EXPECT_NEAR(gbps, 252.06 * 256 / 280, 3.0);  // 24 bytes of header a TLP
 }
 
+// PCIe: a completion may not pass a posted write in front of it, here to BAR 2, which the device
+// does not take at first.
 TEST_F(RootComplexTest, CompletionsDoNotPassRegisterWrites) {
   build();
   dev->takes_mmio = false;

@@ -1,5 +1,6 @@
-// The driver's privileged part under several threads of a host that run ahead of each other. The
-// device must see the indices of the admin doorbell in order, and every command.
+// The driver's privileged part, called by several threads of a host that run ahead of each other in
+// simulated time. The device must see the indices of the admin doorbell in order, and every
+// command.
 //
 // A command: the driver writes it into the command ring and rings the admin doorbell with the
 // producer index. The device reads the command and writes a response with its cookie into the
@@ -51,8 +52,8 @@ class AdminQueue {
       if (m.offset == spec::kAdminDoorbellOffset) ring(static_cast<uint16_t>(m.value));
     };
   }
-  unsigned bells = 0, stale = 0;  // doorbells; those with an index that is not newer
-  uint16_t done = 0;              // commands
+  unsigned bells = 0, stale = 0;  // doorbells; those whose index is not newer than the last
+  uint16_t done = 0;              // commands executed
 
  private:
   void ring(uint16_t producer) {
