@@ -9,7 +9,7 @@ using testing::IsEmpty;
 
 class Completion : public DriverTest {
  protected:
-  /// Posts requests with these flags, wr_id from 100 on.
+  /// Posts one Send for each flag, with wr_id from 100 on. True: signaled.
   void post(Qp& qp, std::initializer_list<bool> signaled) {
     for (const bool s : signaled) {
       const auto r = qp.post_send(
@@ -112,7 +112,7 @@ TEST_F(Completion, AWriteWithImmediateCompletesOnce) {
     EXPECT_EQ(wcs[0].opcode, IBV_WC_RDMA_WRITE);
   }
   {
-    Qp qp = rts_qp();  // the Write of the first fails; the rest is flushed
+    Qp qp = rts_qp();  // the Write of request 1 fails; units 1 to 3 are flushed
     ASSERT_TRUE(pair(qp, 1));
     ASSERT_TRUE(pair(qp, 2));
     finish(qp, 0, spec::WcStatus::kLocProtErr);
@@ -248,7 +248,7 @@ TEST_F(Completion, EveryErrorStatusHasItsVerbsName) {
     dev.cqe(cq.number(), {.qpn = qp.qp_num(),
                           .index = static_cast<uint16_t>(at + 1),
                           .status = device,
-                          .vendor = 48});
+                          .vendor = 48});  // cause local_catastrophic
     at = static_cast<uint16_t>(at + 2);
     const auto wcs = poll();
     ASSERT_THAT(ids(wcs), ElementsAre(first + 1));
@@ -291,7 +291,9 @@ TEST_F(Completion, PhaseBitThenBarrierThenEvent) {
 }
 
 TEST_F(Completion, ConsumerIsToldBeforeTheReserveIsUsedUp) {
-  cq = must(ctx.create_cq(8));  // a ring of 16: a reserve of 8
+  // The ring has 16 entries: a reserve of 8 beyond those asked for. When 8 entries are consumed,
+  // the driver must write the consumer index.
+  cq = must(ctx.create_cq(8));
   Qp qp = rts_qp();
   for (int i = 0; i < 16; i++) post(qp, {true});
   for (uint16_t i = 0; i < 7; i++) finish(qp, i);
@@ -333,7 +335,7 @@ TEST_F(Completion, EventsComeThroughTheVectorOfTheCq) {
   EXPECT_EQ(waits, 2);
   for (const Call& c : dev.calls) {
     if (c.kind == Call::kWait) {
-      EXPECT_EQ(c.value, 2u);
+      EXPECT_EQ(c.value, 2u);  // a mask: vector 1, of EQ 1
     }
   }
   EXPECT_EQ(dev.reg(spec::kEqConsumerOffset + 4), 1u);
@@ -375,7 +377,7 @@ TEST_F(Completion, QpEventsSayWhy) {
   status.drained = 1;
   status.cause = spec::Cause::kPeerTerminate;
   status.has_peer_term = 1;
-  status.peer_term = 0x1101;
+  status.peer_term = 0x1101;  // the peer's Terminate 1/1/01
   dev.eqe(0, spec::EqeType::kQp, qp.qp_num());
   auto e = must(ctx.get_async_event(0));
   EXPECT_EQ(e.type, IBV_EVENT_QP_FATAL);

@@ -1,4 +1,5 @@
-// Connections: the test plays the driver's peer, byte by byte, over streaming mode.
+// Connections: the test plays the peer of the driver. It types the MPA start-up frames that the
+// peer sends in streaming mode.
 #include "driver/driver_fixture.hpp"
 
 namespace rnic::tb {
@@ -7,16 +8,17 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The key of a Request and of a Reply. Behind it: flags (80 M markers, 40 C CRC, 20 R reject, 10 S
-// IRD and ORD follow), revision, length of the private data with IRD and ORD, [IRD, ORD,] private
-// data. RFC 5044 section 7.1, RFC 6581.
+// The key of a Request and of a Reply, 16 bytes. After the key: flags (80 M markers, 40 C CRC, 20 R
+// reject, 10 S IRD and ORD follow), revision, length of the private data with IRD and ORD (2
+// bytes), [IRD, ORD, 2 bytes each,] private data. RFC 5044 section 7.1, RFC 6581.
 const std::string kReq = "4d 50 41 20 49 44 20 52 65 71 20 46 72 61 6d 65 ";
 const std::string kRep = "4d 50 41 20 49 44 20 52 65 70 20 46 72 61 6d 65 ";
 const Address kPeer{0x0a000002, 4791};
 
 class Connect : public DriverTest {
  protected:
-  /// Answers the Request of connection 0 with these bytes, one piece per wait.
+  /// Establishes the first connection, waits for its Request (at least 20 bytes), and answers with
+  /// these bytes, one piece per wait() of the driver.
   void answer_with(std::vector<std::string> pieces) {
     dev.on_wait = [this, pieces, at = size_t{0}]() mutable {
       if (dev.conns.empty()) return;
@@ -59,7 +61,7 @@ TEST_F(Connect, ActiveSendsRequestAndStarts) {
   EXPECT_EQ(m.ord, 2);
 }
 
-// R5040-6.1-06.
+// The default IRD and ORD are equal: R5040-6.1-06.
 TEST_F(Connect, AsManyReadsInAsOutUnlessSaidOtherwise) {
   Qp qp = make_qp();
   answer_with({kRep + "50 02 00 04 00 08 00 08"});
@@ -74,9 +76,10 @@ TEST_F(Connect, ReplyMayComeInPieces) {
   EXPECT_BYTES(must(connect(qp, kPeer, quick())).private_data(), "99");
 }
 
-// The number of waiting bytes may be out of date: conn_give then brings fewer bytes, or none.
+// The number of waiting bytes that conn_query reports may be out of date: conn_give then brings
+// fewer bytes, or none.
 TEST_F(Connect, ReplyMayBeShorterThanTold) {
-  for (const size_t first : {size_t{54}, size_t{30}, size_t{0}}) {  // characters of the frame
+  for (const size_t first : {size_t{54}, size_t{30}, size_t{0}}) {  // 3 characters a byte
     Qp qp = make_qp();
     const std::string whole = kRep + "50 02 00 05 00 08 00 08 99";
     dev.on_wait = [&, step = 0]() mutable {
@@ -267,7 +270,7 @@ TEST_F(Connect, DestroyAbortsAConnectedQp) {
   EXPECT_THAT(dev.conns, IsEmpty());
 }
 
-// R5040-8.1.2-08.
+// The IRD and ORD slots of two QPs do not overlap: R5040-8.1.2-08.
 TEST_F(Connect, EachQpHasItsOwnSlots) {
   Qp a = rts_qp(), b = rts_qp();
   const auto &x = dev.qps.at(a.qp_num()).modify, &y = dev.qps.at(b.qp_num()).modify;
@@ -403,6 +406,8 @@ TEST_F(Accept, ASilentPeerIsClosedAndDoesNotBlockOthers) {
   EXPECT_EQ(listener->bad_requests(), 1u);
 }
 
+// The peer wants peer-to-peer mode (RFC 6581) and offers only a Send as its first message: c0 08.
+// The driver supports only a Write or a Read there.
 TEST_F(Accept, NoCommonReadyToReceiveIsRejected) {
   dev.incoming(4791, hex(kReq + "50 02 00 04 c0 08 00 08"));
   auto r = must(request());
@@ -460,6 +465,7 @@ TEST_F(Accept, UnlistenAbortsWhoWaits) {
   EXPECT_THAT(dev.conns, IsEmpty());
 }
 
+// Three IRD slots are left: the Reply offers IRD 3, although the peer's ORD is 8.
 TEST_F(Accept, FewerSlotsWhereThePoolIsShort) {
   const uint32_t rest = manager->ird.largest() - 3;
   const uint32_t first = must(manager->ird.take(rest, "test"));

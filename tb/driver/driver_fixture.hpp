@@ -34,6 +34,7 @@ inline std::string to_hex(std::span<const uint8_t> bytes) {
 #define EXPECT_BYTES(actual, text) \
   EXPECT_EQ(rnic::tb::to_hex(actual), rnic::tb::to_hex(rnic::tb::hex(text)))
 
+/// The value of a result; an error ends the test program.
 template <class T>
 T must(Result<T> r) {
   RNIC_CHECK(r.has_value(), "{}", r.error().what);
@@ -60,6 +61,7 @@ class DriverTest : public testing::Test {
   }
   ~DriverTest() override { EXPECT_THAT(dev.violations, testing::IsEmpty()); }
 
+  /// A QP that is not connected, with `cq` as both its CQs.
   Qp make_qp(QpCap cap = {}, bool push = false, bool sig_all = false) {
     return must(pd.create_qp(
         {.send_cq = &cq, .recv_cq = &cq, .cap = cap, .sq_sig_all = sig_all, .push = push}));
@@ -79,6 +81,7 @@ class DriverTest : public testing::Test {
       for (auto& [n, c] : dev.conns) {
         if (c.info.state == spec::ConnState::kConnecting)
           dev.set_state(n, spec::ConnState::kEstablished);
+        // The Request has come: 20 bytes, and private data.
         if (c.info.has_qp == 0 && c.info.passive == 0 && c.out.size() >= 20) {
           Bytes reply = c.out;
           reply[9] = 'p';  // Req -> Rep
@@ -93,11 +96,13 @@ class DriverTest : public testing::Test {
     const auto& q = dev.qps.at(qp.qp_num());
     return {dev.at(q.args.sq_base + 64 * unit, size_t{64} * units), size_t{64} * units};
   }
+  /// Polls `cq` once, for at most this many completions.
   std::vector<Wc> poll(size_t most = 16) {
     std::vector<Wc> wcs(most);
     wcs.resize(must(cq.poll_cq(wcs)));
     return wcs;
   }
+  /// The device writes a CQE of this QP to `cq`. index: as in queues.yaml (cqe).
   void finish(const Qp& qp, uint16_t index, spec::WcStatus status = spec::WcStatus::kSuccess,
               bool is_recv = false, uint32_t byte_len = 0) {
     dev.cqe(cq.number(), {.qpn = qp.qp_num(),

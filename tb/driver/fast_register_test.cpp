@@ -16,6 +16,7 @@ constexpr uint32_t kPage = 4096;
 
 class FastRegister : public DriverTest {
  protected:
+  /// A connected QP that may register memory.
   Qp privileged_qp(bool push = false) {
     Qp qp = must(pd.create_qp({.send_cq = &cq, .recv_cq = &cq, .push = push, .privileged = true}));
     play_peer();
@@ -24,6 +25,7 @@ class FastRegister : public DriverTest {
     dev.calls.clear();
     return qp;
   }
+  /// A range of bus addresses.
   static SgRange bus(uint64_t addr, uint64_t length) { return {.addr = addr, .length = length}; }
   static Result<void> map(Mr& mr, const std::vector<SgRange>& ranges, uint32_t page = kPage,
                           std::optional<uint64_t> iova = {}) {
@@ -36,6 +38,7 @@ class FastRegister : public DriverTest {
       out.push_back(base::load_le<uint64_t>(dev.at(mr.core()->list.bus(8 * i), 8)));
     return out;
   }
+  /// The request that registers the mapped memory of `mr`.
   static SendWr reg(Mr& mr, uint32_t access = IBV_ACCESS_LOCAL_WRITE) {
     return {.opcode = IBV_WR_REG_MR, .mr = &mr, .key = mr.rkey(), .access = access};
   }
@@ -46,6 +49,7 @@ class FastRegister : public DriverTest {
     else
       return r ? "" : std::string(r.error->what);
   }
+  /// The region in the fake device.
   const PciDeviceFake::FakeMr& seen(const Mr& mr) { return dev.mrs.at(mr.rkey()); }
 };
 

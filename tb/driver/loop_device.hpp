@@ -1,8 +1,9 @@
 // A fake device that executes verbs with its `peer`: without protocol, time or faults. Two of them
 // make a LoopWorld (loop_world.hpp).
 //
-// Numbers of verbs. Rights: 1 local write, 2 remote write, 4 remote read, 8 remote atomic. Flags of
-// a WQE: 2 signaled, 4 solicited, 8 inline.
+// The code uses the numbers of verbs. Rights: 1 local write, 2 remote write, 4 remote read, 8
+// remote atomic, 0 a local read. Flags of a WQE: 2 signaled, 4 solicited, 8 inline. QP state 1 is
+// rts.
 #pragma once
 
 #include "support/pci_device_fake.hpp"
@@ -13,7 +14,8 @@ class LoopDevice final : public PciDeviceFake {
  public:
   explicit LoopDevice(const spec::Sizes& sizes) : PciDeviceFake(sizes) { recording = false; }
   LoopDevice* peer = nullptr;
-  uint64_t damage_at = 0;               // changes a byte of the n-th message that counts; 0: none
+  // Changes a byte of the n-th message that is placed here and counts; 0: none.
+  uint64_t damage_at = 0;
   uint64_t damage_length = 0;           // only messages of this length count; 0: all but empty ones
   uint64_t damage_byte = 0;             // index of the changed byte
   std::map<size_t, uint64_t> arrivals;  // messages placed here, by length
@@ -73,15 +75,18 @@ class LoopDevice final : public PciDeviceFake {
  private:
   static constexpr uint64_t kRing = 64;
   static constexpr uint16_t kInvalidateRight = 0x400;
-  static constexpr unsigned kFlushRights =
-      8;                              // bit of access_flush_global; disposition has it at 0
-  std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
-  uint64_t placed_ = 0, candidates_ = 0;
-  std::map<uint32_t, bool> heard_;  // QPs that have received from the peer (hold_tx)
-  std::map<uint32_t, std::vector<uint16_t>> owed_;  // tags, by QP: of messages that have not ended
-  bool is_shared_seen_ = false;                     // before_shared() was called, and nothing since
-  bool is_rung_after_shared_ = false;               // ... before before_doorbell()
+  // Bit 8 of rights is access_flush_global, which is bit 0 of a Flush's disposition.
+  static constexpr unsigned kFlushRights = 8;
+  std::map<uint16_t, uint16_t> far_;      // my connection -> the peer's
+  uint64_t placed_ = 0, candidates_ = 0;  // messages placed here; those that count for damage_at
+  std::map<uint32_t, bool> heard_;        // QPs that have received from the peer (hold_tx)
+  std::map<uint32_t, std::vector<uint16_t>> owed_;  // by QP: SRQ tags of messages that never end
+  // before_shared() was called, and neither before_doorbell() nor write64() since.
+  bool is_shared_seen_ = false;
+  // before_doorbell() was called after a before_shared(), and no write64() since.
+  bool is_rung_after_shared_ = false;
 
+  // A doorbell of an SRQ: announces its WQEs, or records a violation.
   void ring_srq(spec::DoorbellKind kind, uint32_t page, const spec::Doorbell& d) {
     FakeSrq& s = srqs.at(d.object);
     const auto index = static_cast<uint16_t>(d.index);
@@ -100,21 +105,24 @@ class LoopDevice final : public PciDeviceFake {
       s.producer = index;
     s.doorbells++;
   }
+  // Whether create_srq refuses these arguments: all others must be 0.
   bool is_bad_srq(const spec::AdminSrqArgs& a) const {
     return a !=
                spec::AdminSrqArgs{
                    .pd = a.pd, .page = a.page, .base = a.base, .log_size = a.log_size} ||
            a.base % kRing != 0 || a.log_size < 2 || a.log_size > 15;
   }
+  // The refusal of a command because of an SRQ, or kOk.
   spec::AdminStatus srq_status(const spec::AdminCmd& cmd) const;
 
   struct Taken {
     spec::RqWqe wqe{};
     uint16_t index = 0;  // with an SRQ: the tag
   };
-  /// Uses up the next receive of a QP.
+  /// Uses up the next receive of a QP, from its own queue or its SRQ; none if it is empty.
   std::optional<Taken> take(FakeQp& q);
 
+  // The peer's QP of this connection, and its number; null if there is none.
   FakeQp* far_qp(const FakeQp& q, uint32_t* number = nullptr) {
     const auto conn = far_.find(q.modify.connection);
     if (conn == far_.end()) return nullptr;
@@ -126,6 +134,7 @@ class LoopDevice final : public PciDeviceFake {
     return nullptr;
   }
 
+  // Writes a CQE, and the event if the CQ is armed.
   void complete(uint32_t cqn, const spec::Cqe& c) {
     Ring& r = cqs.at(cqn);
     if (static_cast<uint16_t>(r.producer - consumer_[cqn]) >= (1u << r.log))
@@ -133,12 +142,14 @@ class LoopDevice final : public PciDeviceFake {
     cqe(cqn, c);
     notify(cqn);
   }
+  // Makes an event if the CQ is armed and has an entry that the driver has not consumed.
   void notify(uint32_t cqn) {
     Ring& r = cqs.at(cqn);
     if (!r.armed_solicited || static_cast<uint16_t>(r.producer) == consumer_[cqn]) return;
     r.armed_solicited.reset();
     eqe(r.eqn, spec::EqeType::kCompletion, cqn);
   }
+  // Completes all posted WQEs as flushed, and the receives of messages that never end.
   void flush(uint32_t qpn, FakeQp& q) {
     if (q.sq_consumer != q.sq_producer)
       complete(q.args.send_cq,
@@ -153,9 +164,11 @@ class LoopDevice final : public PciDeviceFake {
     q.sq_consumer = q.sq_producer;
     q.rq_consumer = q.rq_producer;
   }
+  // The error of one receive of an SRQ.
   void report(uint32_t qpn, const FakeQp& q, uint16_t tag, spec::WcStatus status) {
     complete(q.args.recv_cq, {.qpn = qpn, .index = tag, .status = status, .is_recv = 1});
   }
+  // Puts the QP into state error. With a cause its connection is reset.
   void stop(uint32_t qpn, FakeQp& q, spec::Cause cause) {
     q.status.state = spec::QpState::kError;
     q.status.cause = cause;
@@ -167,12 +180,13 @@ class LoopDevice final : public PciDeviceFake {
     c->second.info.has_qp = 0;
     if (cause != spec::Cause::kNone) set_state(c->first, spec::ConnState::kReset);
   }
+  // Stops the QP and its peer.
   void fail_both(uint32_t qpn, FakeQp& q, spec::Cause here, spec::Cause there) {
     uint32_t number = 0;
     if (FakeQp* p = far_qp(q, &number)) peer->stop(number, *p, there);
     stop(qpn, q, here);
   }
-  // A byte of a region's memory; null: not allowed.
+  // The byte at this TO of a region or window; null: no access with this right.
   uint8_t* byte(uint32_t stag, uint64_t to, uint16_t right) {
     const auto it = mrs.find(stag);
     if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right)
@@ -184,11 +198,13 @@ class LoopDevice final : public PciDeviceFake {
     const unsigned log_page = it->second.log_page;
     return at(it->second.pages.at(off >> log_page) + (off & ((uint64_t{1} << log_page) - 1)));
   }
+  // Counts a message that is placed here. False: the message of fail_at, which must fail.
   bool placing(size_t length) {
     placed_++;
     arrivals[length]++;
     return placed_ != fail_at;
   }
+  // Writes data, with one wrong byte if damage_at says so. False: no access.
   bool put_bytes(uint32_t stag, uint64_t to, std::span<const uint8_t> data, uint16_t right) {
     const bool is_candidate = damage_length == 0 ? !data.empty() : data.size() == damage_length;
     const bool damaged = is_candidate && ++candidates_ == damage_at;
@@ -199,6 +215,7 @@ class LoopDevice final : public PciDeviceFake {
     }
     return true;
   }
+  // Appends `count` bytes to `out`. False: no access.
   bool get_bytes(uint32_t stag, uint64_t to, size_t count, std::vector<uint8_t>& out,
                  uint16_t right) {
     for (size_t i = 0; i < count; i++) {
@@ -208,6 +225,7 @@ class LoopDevice final : public PciDeviceFake {
     }
     return true;
   }
+  // The units of a WQE from a ring that may wrap.
   std::vector<uint8_t> wqe_bytes(uint64_t base, unsigned log, uint16_t index, uint32_t units) {
     std::vector<uint8_t> out;
     for (uint32_t u = 0; u < units; u++) {
@@ -216,7 +234,9 @@ class LoopDevice final : public PciDeviceFake {
     }
     return out;
   }
-  // RFC 7306 5.1, for whole words: the programs use no masks.
+  // Executes an atomic on the peer's memory and stores the old value at the sink (RFC 7306 5.1).
+  // Only whole words: the programs use no masks. `agreed`: both sides allow atomics. False:
+  // refused.
   bool atomic(spec::WrOpcode opcode, const spec::SqWqe& head, const spec::AtomicOperands& o,
               bool agreed) {
     constexpr uint16_t kRemoteAtomic = 8;
@@ -233,7 +253,8 @@ class LoopDevice final : public PciDeviceFake {
       return false;
     return put_bytes(o.sink.lkey, o.sink.address, word, 1);
   }
-  /// Registers memory under a closed STag of alloc_mr, which gets the low 8 bits of `stag`.
+  /// Registers memory under a closed STag of alloc_mr, which gets the low 8 bits of `stag`. False:
+  /// refused.
   bool open_mr(uint32_t stag, uint64_t base, const spec::RegOperands& o, const FakeQp& q) {
     const auto it = std::ranges::find_if(
         mrs, [&](const auto& mr) { return mr.second.args.fast != 0 && is_same(mr.first, stag); });
@@ -253,7 +274,7 @@ class LoopDevice final : public PciDeviceFake {
     mrs[stag] = std::move(mr);
     return true;
   }
-  /// Binds a window, which gets the low 8 bits of `stag`.
+  /// Binds a window, which gets the low 8 bits of `stag`; length 0 unbinds it. False: refused.
   bool bind_window(uint32_t stag, uint64_t base, const spec::BindOperands& o, uint32_t qpn,
                    const FakeQp& q) {
     const auto it = std::ranges::find_if(
@@ -288,6 +309,7 @@ class LoopDevice final : public PciDeviceFake {
     mrs[stag] = std::move(w);
     return true;
   }
+  /// Invalidates an STag. False: it is not open, lacks `right`, or has windows.
   bool close_mr(uint32_t stag, uint16_t right) {
     const auto it = mrs.find(stag);
     if (it == mrs.end() || !it->second.is_open || (it->second.args.rights & right) != right ||
@@ -298,12 +320,14 @@ class LoopDevice final : public PciDeviceFake {
   }
 
   bool step(uint32_t qpn, FakeQp& q);
+  /// A Send arrives for this QP. False: it has no receive, or the receive's buffer is refused.
   bool deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited,
                std::optional<uint32_t> invalidated = {});
   void finish_close(uint32_t qpn, FakeQp& q);
 };
 
-// Executes one request of the send queue. Returns false if there is nothing to do.
+// Executes one request of the send queue. Returns false if there is nothing to do, or if the
+// request has failed and stopped the QP.
 inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
   const bool open =
       q.status.state == spec::QpState::kRts || q.status.state == spec::QpState::kClosing;
@@ -328,7 +352,7 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  if (opcode == spec::WrOpcode::kFlush) {  // all is placed: checks only rights and bounds
+  if (opcode == spec::WrOpcode::kFlush) {  // earlier Writes are placed: only checks the range
     const auto rights = static_cast<uint16_t>(head.disposition << kFlushRights);
     const uint64_t last = head.remote_address + head.length - 1;
     good = q.modify.persist != 0 && rights != 0 &&

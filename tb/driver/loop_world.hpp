@@ -1,6 +1,7 @@
 // Two LoopDevices joined back to back, on which programs run. Host threads are real threads, of
 // which one runs at a time. They switch within PciDevice calls, at points drawn from a seed. This
-// tests the driver's guarantee about threads. Threads of a host may share one PciDevice.
+// tests that threads of a host may share the driver's objects (decision 7). An object keeps the
+// PciDevice of the thread that opened it, also when another thread calls it.
 //
 //   LoopWorld world(seed);
 //   world.add(0, run_client);    world.add(1, run_server);    world.run();
@@ -42,7 +43,7 @@ class LoopWorld {
       });
     for (auto& t : threads) t.join();
   }
-  Time now = 0;
+  Time now = 0;  // of all threads
 
  private:
   /// A thread's PciDevice. Its calls take time and may let another thread run.
@@ -126,10 +127,12 @@ class LoopWorld {
 
   static inline thread_local size_t self_ = 0;  // the calling thread
 
+  // Blocks thread n until it is its turn.
   void take_turn(size_t n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return turn_ == n; });
   }
+  // Lets the other threads run first, each up to its next switch.
   void give_turn() {
     {
       std::unique_lock lock(mutex_);
@@ -137,6 +140,7 @@ class LoopWorld {
     }
     take_turn(self_);
   }
+  // The turn goes to the next thread that has not ended.
   void pass_on() {
     for (size_t i = 0; i < alive_.size(); i++) {
       turn_ = (turn_ + 1) % alive_.size();

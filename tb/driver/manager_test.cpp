@@ -29,7 +29,7 @@ TEST(ManagerOpen, SetsUpInOrder) {
   EXPECT_NE(dev.reg(0x10), 0u);
   EXPECT_EQ(dev.eqs.size(), 16u);
   EXPECT_EQ(dev.eqs.at(5).vector, 5u);
-  EXPECT_EQ(dev.reg(0x2008 + 16 * 5), 5u);
+  EXPECT_EQ(dev.reg(0x2008 + 16 * 5), 5u);  // msix_data of vector 5; then its msix_control
   EXPECT_EQ(dev.reg(0x200c + 16 * 5), 0u);  // unmasked
   EXPECT_EQ(m->attr().max_qp, 1024u);
   EXPECT_EQ(m->attr().max_sge_rd, 1u);
@@ -108,6 +108,7 @@ TEST_F(Admin, EachStatusHasItsErrcAndNamesTheCommand) {
   }
 }
 
+// The response that comes after the time-out is not taken for that of the next command.
 TEST_F(Admin, NoAnswerIsATimeoutAndALateOneIsDropped) {
   dev.hold = true;
   EXPECT_EQ(errc(nop()), Errc::kTimedOut);
@@ -141,7 +142,8 @@ TEST(ManagerClose, ReadsBehindTheLastDmaWrite) {
   auto m = must(Manager::open(dev, {}));
   dev.read_when_off = 0;
   m.reset();
-  EXPECT_EQ(dev.read_when_off, 1);  // its response follows all DMA writes: memory may be freed
+  // PCIe: the response of a register read follows all DMA writes. Then memory may be freed.
+  EXPECT_EQ(dev.read_when_off, 1);
 }
 
 // A second thread's commands run while the first waits. Each thread gets its own response,
@@ -252,7 +254,7 @@ TEST_F(Admin, HandlesMayGoInAnyOrder) {
   for (const auto& c : dev.commands)
     order.emplace_back(to_string(static_cast<spec::AdminOpcode>(c.opcode)));
   EXPECT_EQ(order.front(), "destroy_qp");
-  EXPECT_EQ(order.size(), 3u);
+  EXPECT_EQ(order.size(), 3u);  // then destroy_cq and destroy_pd
 }
 
 TEST_F(Admin, WrongArguments) {
@@ -285,6 +287,7 @@ class Region : public DriverTest {
     const auto bytes = std::span(memory).first(pages.size() * page_size);
     return {bytes, page_size, std::move(pages), nullptr};
   }
+  /// The region in the fake device.
   const PciDeviceFake::FakeMr& seen(const Mr& mr) { return dev.mrs.at(mr.rkey()); }
 };
 

@@ -1,6 +1,7 @@
 // MPA start-up frames, good and bad, typed by hand from RFC 5044 section 7.1 and RFC 6581 (C-24,
-// C-40). Also the results of the negotiation. Behind the key: flags (80 M markers, 40 C CRC, 20 R
-// reject, 10 S IRD and ORD follow), revision, length, [IRD, ORD,] private data.
+// C-40). Also the results of the negotiation. After the key: flags (80 M markers, 40 C CRC, 20 R
+// reject, 10 S IRD and ORD follow), revision, length of what follows (2 bytes), [IRD, ORD, 2 bytes
+// each,] private data.
 #include "mpa_start.hpp"
 
 #include "driver/driver_fixture.hpp"
@@ -74,7 +75,8 @@ TEST(MpaStart, PeerToPeerChoosesWriteThenRead) {
   const auto rtr = [](const std::string& words) {
     return answer_request(must(request("10 02 00 04 " + words)), {.ird = 4, .ord = 4});
   };
-  // A 8000, B 4000 in the first word; C 8000, D 4000 in the second
+  // RFC 6581: A 8000, peer-to-peer, and B 4000, RTR by a Send, in the first word; C 8000, RTR by a
+  // Write, and D 4000, RTR by a Read, in the second.
   EXPECT_BYTES(encode(must(rtr("c0 08 c0 08")).reply), kRep + "50 02 00 04 80 04 80 04");
   EXPECT_BYTES(encode(must(rtr("80 08 40 08")).reply), kRep + "50 02 00 04 80 04 40 04");
   // The peer offers only RTR messages that we do not send: refused with code 07 (C-43).

@@ -10,6 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+/// sq(qp, unit) is the send ring. A WQE begins with the opcode, the flags (1 fence, 2 signaled, 4
+/// solicited, 8 inline), and a byte of the units (low 4 bits) and the number of SGEs (high 4 bits).
 class Post : public DriverTest {};
 
 constexpr Sge kSge{0x1122334455667788, 0x40, 0xaabbccdd};
@@ -175,7 +177,7 @@ TEST_F(Post, PushCarriesTheWqeAndItsDoorbell) {
   EXPECT_EQ(dev.calls[0].kind, Call::kBeforeDoorbell);
   EXPECT_EQ(dev.calls[1].kind, Call::kCombined);
   EXPECT_EQ(dev.calls[1].offset, 0x100u);
-  // ring: {object 24, flags 8, index 32} at byte 24
+  // The field ring at byte 24, which is the doorbell: {object 24, flags 8, index 32} bits.
   EXPECT_BYTES(std::span(dev.calls[1].bytes).subspan(24, 8), "00 00 00 00 01 00 00 00");
   EXPECT_EQ(to_hex(dev.calls[1].bytes), to_hex(sq(qp, 0)));  // the WQE is in the ring too
 
@@ -196,7 +198,7 @@ TEST_F(Post, PushCarriesTheWqeAndItsDoorbell) {
   const Sge full{base::address_of(data.data()), 96, 0};  // too long for a push
   ASSERT_TRUE(qp.post_send({.sg_list = {&full, 1}, .send_flags = IBV_SEND_INLINE}));
   EXPECT_EQ(dev.count(Call::kCombined), 0u);
-  EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 5u);
+  EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 5u);  // rung by a doorbell
 }
 
 TEST_F(Post, NoPushForLongOrSeveral) {

@@ -21,6 +21,8 @@ struct Outcome {
   Report client, server;
 };
 
+/// Runs a program on both hosts of a LoopWorld: host 0 is the client. spoil() is called before the
+/// run, look() after it.
 Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {},
             const std::function<void(LoopWorld&)>& spoil = nullptr,
             const std::function<void(LoopWorld&)>& look = nullptr) {
@@ -170,7 +172,9 @@ TEST(Merge, ASideThatSendsNothingHasNoTime) {
   EXPECT_EQ(merge(parts).end, 0u);
 }
 
-/// A window of 8 messages after a warm-up of 4, with two threads.
+/// The measured window (session.hpp) of 8 messages after a warm-up of 4, with two threads. The
+/// tests call w.look(thread, time, {arrived in memory, the same with all segments that have begun},
+/// is quiet): a sample. Quiet: it has seen all that has arrived.
 class WindowTest : public testing::Test {
  protected:
   void SetUp() override { w.plan(2, 4, 8, 0); }
@@ -309,7 +313,8 @@ TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
   }
 }
 
-using Arrivals = std::map<size_t, uint64_t>;
+using Arrivals = std::map<size_t, uint64_t>;  // messages placed, by length
+// The last message of a lane; the Write of start and end of the window to the credit line.
 constexpr size_t kControlBytes = 64, kWindowBytes = 16;
 
 TEST(Programs, SayNothingWhileTheyAreMeasured) {
@@ -357,7 +362,9 @@ TEST(Programs, FlushLatReadsInsteadOfFlushing) {
   }
 }
 
-/// Page lists that do not cover a slot per message: slots are reused after their data was checked.
+/// The device has few page-list entries, so that a lane has fewer slots than messages: a slot is
+/// used again when its data was checked. The sides agree on this by Writes of 8 bytes to the credit
+/// line, and by Sends without data (marks).
 class UsedAgain : public testing::TestWithParam<std::string_view> {
  protected:
   static spec::Sizes sizes() {
@@ -544,7 +551,7 @@ struct LendCase {
   uint32_t type = 2;
 };
 
-/// frwr and mw_bind: the client opens memory for one message.
+/// frwr and mw_bind: for each message the client opens memory, which the server writes or reads.
 class Lending : public testing::TestWithParam<LendCase> {
  protected:
   static Outcome go(Params p, const spec::Sizes& sizes = {},
@@ -687,7 +694,7 @@ TEST(SrqPingpong, RefusesSettingsThatDoNotFit) {
   Params p;
   EXPECT_THAT(set(p, "rx_depth", "32769").error().what,
               "rx_depth=32769: a whole number from 0 to 32768 is wanted");
-  // The device has no number left for the SRQ.
+  // QPs and SRQs share numbers: the device has none left for the SRQ.
   const uint32_t most = spec::Sizes::minimum().num_qps;
   EXPECT_THAT(run("srq_pingpong", {.count = 3, .qps = most}, spec::Sizes::minimum()).client.error,
               testing::HasSubstr("queue pairs"));
@@ -786,7 +793,7 @@ TEST_P(LogMethods, GoesOnBehindWhatItHasRecovered) {
   expect_good(run("durable_log", p, {}, nullptr, [&](LoopWorld& w) { pmem = w.device(1).pmem; }));
   auto& log = pmem->at("log.0.0");
   ASSERT_EQ(recover(log).records.size(), 10u);
-  log[kTailBytes + 4 * record_bytes(20) + 20] ^= 1;  // of the fifth record
+  log[kTailBytes + 4 * record_bytes(20) + 20] ^= 1;  // damages the fifth record
   const auto again = [&](const Params& q) {
     return run("durable_log", q, {}, [&](LoopWorld& w) { w.device(1).pmem = pmem; });
   };
@@ -822,7 +829,7 @@ TEST(RecoverLog, WithoutATailPointerItTakesTheLongestRunOfWholeRecords) {
   EXPECT_EQ(recover(std::vector<uint8_t>(100)).records.size(), 0u);
   for (size_t i = 0; i < kRecord * kRecords; i++) {
     const size_t in_record = i % kRecord;
-    if (in_record >= kRecordHead + kData) continue;  // padding
+    if (in_record >= kRecordHead + kData) continue;  // padding, which no checksum covers
     log[kTailBytes + i] ^= 0x40;
     EXPECT_EQ(recover(log).records.size(), i / kRecord) << "byte " << i;
     log[kTailBytes + i] ^= 0x40;

@@ -1,5 +1,5 @@
-// The ten lines of host-driver/README.md, compiled and run. The test checks that the page shows
-// these lines as they are here, and that docs/simulator.md shows the server of
+// The example of host-driver/README.md, compiled and run. The test checks that the page shows the
+// lines from [readme] to [/readme] as they are here, and that docs/simulator.md shows the server of
 // sim/examples/hello.cpp.
 #include <fstream>
 
@@ -53,6 +53,7 @@ TEST_F(DriverTest, ReadmeSendsAMessage) {
   EXPECT_THAT(other.violations, testing::IsEmpty());
 }
 
+/// The lines of a file between the first line `from` and the next line `to`, without indentation.
 std::string between(const std::string& path, const std::string& from, const std::string& to) {
   std::ifstream in(path);
   EXPECT_TRUE(in) << path;

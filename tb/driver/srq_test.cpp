@@ -28,12 +28,14 @@ class SrqTest : public DriverTest {
   static void post(Srq& srq, std::initializer_list<uint64_t> wr_ids) {
     for (const uint64_t id : wr_ids) ASSERT_TRUE(srq.post_recv({.wr_id = id}));
   }
+  /// The arguments of the last create_srq; 1: of the one before it, and so on.
   spec::AdminSrqArgs created(size_t nth_last = 0) const {
     for (auto it = dev.commands.rbegin(); it != dev.commands.rend(); ++it)
       if (it->opcode == static_cast<uint8_t>(Op::kCreateSrq) && nth_last-- == 0)
         return spec::AdminSrqArgs::unpack(it->args);
     return {};
   }
+  /// The index of the last doorbell of the SRQ.
   uint16_t producer(const Srq& srq) { return dev.qps[srq.number()].rq_producer; }
   /// The tag of the WQE at this index of the ring of the SRQ created last.
   uint16_t tag_at(uint16_t index) const {
@@ -41,9 +43,11 @@ class SrqTest : public DriverTest {
     const uint64_t slot = index & ((1u << a.log_size) - 1);
     return spec::RqWqe::unpack(std::span(dev.at(a.base + slot * 64, 64), 64)).tag;
   }
+  /// The device completes the receive with this tag, on this QP.
   void came(const Qp& qp, uint16_t tag, spec::WcStatus status = spec::WcStatus::kSuccess) {
     finish(qp, tag, status, true);
   }
+  /// The wr_ids of the completions of one poll.
   std::vector<uint64_t> polled(size_t most = 16) {
     std::vector<uint64_t> ids;
     for (const Wc& wc : poll(most)) ids.push_back(wc.wr_id);
@@ -54,6 +58,7 @@ class SrqTest : public DriverTest {
     for (const auto& c : dev.commands) out.push_back(c.opcode);
     return out;
   }
+  /// The device reports that the limit is reached.
   void limit_reached(const Srq& srq) { dev.eqe(0, spec::EqeType::kQp, srq.number()); }
 };
 
@@ -87,7 +92,7 @@ TEST_F(SrqTest, TheCommandHasPdPageRingAndSize) {
   EXPECT_TRUE(Srq().destroy());
 }
 
-// num_sge 1; the tag at byte 4; the SGE.
+// num_sge; the tag at byte 4, here 0 and then 1; the SGE from byte 16 on.
 TEST_F(SrqTest, TheWqeCarriesItsTag) {
   Srq srq = make_srq();
   const Sge sge{0x1122334455667788, 0x99, 0xaabbccdd};
@@ -316,7 +321,7 @@ TEST_F(SrqTest, ADestroyedQpGivesBackTheTagsOfItsUnpolledCompletions) {
   came(qp, tag_at(0));
   came(other, tag_at(1));
   came(qp, tag_at(3), spec::WcStatus::kWrFlushErr);
-  finish(qp, tag_at(2));  // a send with the same number as the tag
+  finish(qp, tag_at(2));  // of a send, whose index equals the tag of receive 3: it stays posted
   must(qp.destroy());
   post(srq, {5, 6});
   EXPECT_EQ(errc(srq.post_recv({.wr_id = 7})), Errc::kQueueFull);

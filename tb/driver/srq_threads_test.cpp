@@ -14,12 +14,12 @@ namespace {
 using testing::IsEmpty;
 
 constexpr uint16_t kPort = 4791;
-constexpr uint32_t kBytes = 16;  // of a message: QP, number
+constexpr uint32_t kBytes = 16;  // of a message: number of the QP and of the message, 8 each
 
 struct Setting {
   bool one_cq = false;  // all threads poll one CQ
   uint32_t receives = 8;
-  uint32_t endless = 0;     // of the first QP, its first message never ends
+  uint32_t endless = 0;     // length of the first message of QP 0, which never ends; 0: none
   uint64_t messages = 400;  // of each QP
 };
 
@@ -53,6 +53,7 @@ class Threads {
   const std::vector<uint64_t>& received() const { return received_; }
 
  private:
+  // Opens the device of host 0, posts all receives, and accepts one connection for each thread.
   void open(PciDevice& dev) {
     manager_ = must(Manager::open(dev, {.seed = 1}));
     ctx_ = must(Context::open(dev, *manager_));
@@ -76,6 +77,7 @@ class Threads {
     received_.assign(kThreads, 0);
     is_open_ = true;
   }
+  // Posts a receive with slot `slot` of the buffer, 64 bytes; its wr_id is the slot.
   void post(uint64_t slot) {
     EXPECT_FALSE(posted_[slot]) << slot;
     posted_[slot] = 1;
@@ -83,6 +85,7 @@ class Threads {
     const auto r = srq_.post_recv({.wr_id = slot, .sg_list = {&sge, 1}});
     RNIC_CHECK(bool(r), "{}", r.error->what);
   }
+  // Checks a received message and posts its slot again.
   void take(const Wc& wc) {
     ASSERT_LT(wc.wr_id, s_.receives);
     EXPECT_TRUE(std::exchange(posted_[wc.wr_id], uint8_t{0})) << "receive " << wc.wr_id << " twice";
@@ -102,11 +105,14 @@ class Threads {
     post(wc.wr_id);
     total_++;  // the sender may send another one
   }
+  // Messages that end, of all QPs.
   uint64_t all() const { return (kThreads - (s_.endless != 0 ? 1 : 0)) * s_.messages; }
+  // Whether thread t has no message left to receive.
   bool is_over(unsigned t) const {
     if (s_.one_cq) return total_ == all();
     return received_[t] == (t == 0 && s_.endless != 0 ? 0 : s_.messages);
   }
+  // Takes the SRQ's limit event, if any, and arms the limit again.
   void look_for_limit() {
     const auto e = ctx_.get_async_event(0);
     if (!e) return;
@@ -115,6 +121,7 @@ class Threads {
     limits_++;
     must(srq_.modify({.srq_limit = s_.receives}));
   }
+  // Thread t of host 0.
   void receive(PciDevice& dev, unsigned t) {
     std::vector<Wc> wcs(3);
     while (!is_over(t)) {
@@ -154,6 +161,7 @@ class Threads {
     is_closed_ = true;
   }
 
+  // The thread of host 1.
   void send(PciDevice& dev) {
     auto manager = must(Manager::open(dev, {.seed = 2}));
     auto ctx = must(Context::open(dev, *manager));
@@ -216,8 +224,8 @@ class Threads {
   std::vector<Cq> cqs_;
   std::vector<Qp> qps_;
   std::vector<Connection> connections_;
-  std::vector<uint8_t> posted_;  // by slot
-  std::vector<uint64_t> received_;
+  std::vector<uint8_t> posted_;     // by slot: 1 while its receive is posted
+  std::vector<uint64_t> received_;  // messages, by QP
   uint64_t total_ = 0, flushed_ = 0, limits_ = 0;
   unsigned done_ = 0;
   bool is_open_ = false, is_sent_ = false, is_closed_ = false;

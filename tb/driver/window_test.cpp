@@ -31,16 +31,21 @@ class Window : public DriverTest {
  protected:
   Window() : buffer(must(ctx.alloc(kBytes))), mr(region(kRegion)) {}
 
+  /// Registers `buffer` with TO kAt. `mr` is such a region with the rights kRegion.
   Mr region(uint32_t access) { return must(pd.reg_mr_iova(buffer, 0, kBytes, kAt, access)); }
   Mw window(MwType type = IBV_MW_TYPE_2) { return must(pd.alloc_mw(type)); }
+  /// A good bind, of 4096 bytes from byte 0x123 of `mr` on.
   MwBindInfo some(uint32_t access = IBV_ACCESS_REMOTE_WRITE) {
     return {.mr = &mr, .addr = kAt + 0x123, .length = 0x1000, .access = access};
   }
+  /// The request of a bind that gives the window this key; without `key`: the next one.
   static SendWr bind(Mw& mw, const MwBindInfo& info, uint32_t key) {
     return {.opcode = IBV_WR_BIND_MW, .key = key, .mw = &mw, .bind_info = info};
   }
   static SendWr bind(Mw& mw, const MwBindInfo& info) { return bind(mw, info, inc_rkey(mw.rkey())); }
+  /// The device flushes the send queue up to this index, which is exclusive.
   void flush(const Qp& qp, uint16_t upto) { finish(qp, upto, spec::WcStatus::kWrFlushErr); }
+  /// The number of destroy_mr commands so far.
   size_t destroyed() const {
     return static_cast<size_t>(
         std::ranges::count(dev.commands, static_cast<uint8_t>(spec::AdminOpcode::kDestroyMr),
