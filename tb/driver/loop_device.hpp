@@ -204,7 +204,7 @@ class LoopDevice final : public PciDeviceFake {
     arrivals[length]++;
     return placed_ != fail_at;
   }
-  // Writes data, with one wrong byte if damage_at says so. False: no access.
+  // Writes data; the message of damage_at gets one wrong byte. False: no access.
   bool put_bytes(uint32_t stag, uint64_t to, std::span<const uint8_t> data, uint16_t right) {
     const bool is_candidate = damage_length == 0 ? !data.empty() : data.size() == damage_length;
     const bool damaged = is_candidate && ++candidates_ == damage_at;
@@ -352,7 +352,7 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  if (opcode == spec::WrOpcode::kFlush) {  // earlier Writes are placed: only checks the range
+  if (opcode == spec::WrOpcode::kFlush) {  // all is placed already: checks rights and bounds
     const auto rights = static_cast<uint16_t>(head.disposition << kFlushRights);
     const uint64_t last = head.remote_address + head.length - 1;
     good = q.modify.persist != 0 && rights != 0 &&

@@ -254,7 +254,7 @@ TEST_F(Admin, HandlesMayGoInAnyOrder) {
   for (const auto& c : dev.commands)
     order.emplace_back(to_string(static_cast<spec::AdminOpcode>(c.opcode)));
   EXPECT_EQ(order.front(), "destroy_qp");
-  EXPECT_EQ(order.size(), 3u);  // then destroy_cq and destroy_pd
+  EXPECT_EQ(order.size(), 3u);  // the others: destroy_cq and destroy_pd
 }
 
 TEST_F(Admin, WrongArguments) {

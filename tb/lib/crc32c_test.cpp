@@ -19,7 +19,7 @@ TEST(Crc32cTest, PublishedValues) {
   dut.restart({});
   const std::string_view digits = "123456789";  // the usual check value of a CRC
   dut.crc_in.put_packet(std::vector<uint8_t>(digits.begin(), digits.end()));
-  dut.crc_in.put_packet(std::vector<uint8_t>(32, 0x00));  // RFC 3720 B.4
+  dut.crc_in.put_packet(std::vector<uint8_t>(32, 0x00));  // RFC 3720 B.4, as the next packet
   dut.crc_in.put_packet(std::vector<uint8_t>(32, 0xff));
   EXPECT_EQ(dut.crc_out.take().value, 0xE3069283U);
   EXPECT_EQ(dut.crc_out.take().value, 0x8A9136AAU);
@@ -51,7 +51,7 @@ TEST(Crc32cTest, RandomPackets) {
       for (auto& beat : beats) {
         bytes.insert(bytes.end(), beat.data.begin(), beat.data.begin() + beat.keep);
         for (size_t k = beat.keep; k < 64; k++)
-          beat.data[k] = static_cast<uint8_t>(rng.next());  // ignored
+          beat.data[k] = static_cast<uint8_t>(rng.next());  // above keep: must be ignored
         dut.crc_in.beats().put(beat);
       }
       want.push_back({reference(bytes)});

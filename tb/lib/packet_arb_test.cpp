@@ -5,7 +5,7 @@ namespace {
 
 using namespace rnic;  // NOLINT: a test
 
-// Above a word's 16 bits: last, and at the output the index of the source.
+// Bit 16 of a word is `last`. At the output, bits 18 to 17 are the index of the source.
 constexpr uint64_t kLast = 0x10000;
 
 /// Packets of one to six words, the last one marked.

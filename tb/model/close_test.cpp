@@ -134,7 +134,7 @@ TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
     EXPECT_TRUE(std::all_of(all.begin(), flushed, [](auto s) { return s == WcStatus::kSuccess; }));
     EXPECT_EQ(all.end() - flushed, flushed - all.begin() < n ? 1 : 0);
     EXPECT_EQ(b.a.query(q.a.qpn).sq_retired, n);
-    EXPECT_GE(flushed - all.begin(), std::min(n, 32));  // it buffers at least 32
+    EXPECT_GE(flushed - all.begin(), std::min(n, 32));  // the device buffers at least 32
     b.clock.settle(3000);
     EXPECT_FALSE(b.a.poll(q.a.cqn));
   }

@@ -207,7 +207,8 @@ TEST_F(ErrorTest, ReadResponseUnasked) {
 
 class ReadErrorTest : public ErrorTest {
  protected:
-  /// A Read Request with this source. The Terminate also has its RDMAP header: 46 bytes in all.
+  /// A Read Request with this source, a ULPDU of 46 bytes. The Terminate also carries its RDMAP
+  /// header.
   void request(uint32_t source_stag, uint64_t source_to, uint8_t code, Cause cause,
                uint32_t size = 100) {
     const Bytes h = untagged(0x41, 0x41, 1, 1, 0) + be(0xaabbccdd, 4) + be(0x1000, 8) +

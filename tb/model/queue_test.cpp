@@ -223,6 +223,8 @@ TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   EXPECT_EQ(b.a.query(p.a.qpn).state, spec::QpState::kRts);
 }
 
+// The second half never comes. When the first half is over age (HostTiming::push_tick), it counts
+// as a plain doorbell.
 TEST(Push, HalfIsADoorbell) {
   Bench b;
   const auto p = b.connect();

@@ -298,7 +298,7 @@ TEST_F(RootComplexTest, BreachesAreReported) {
 }
 
 // Credit for a write returns when memory has taken it, after 300 ns; a tag with the answer to its
-// read, after 800 ns (pcie_latency_ns). wake() tells the device of both.
+// read, after 800 ns (pcie_latency_ns). wake() signals both to the device.
 TEST_F(RootComplexTest, TagsAndCreditsHoldTheDevice) {
   PcieConfig c;
   c.pcie_tags = 4;

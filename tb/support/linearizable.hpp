@@ -173,6 +173,7 @@ class WordSearch {
     uint64_t value;
     bool operator==(const State&) const = default;
   };
+  // 0x9e37...: 2^64 divided by the golden ratio, which spreads successive numbers.
   struct Hash {
     size_t operator()(const State& s) const {
       uint64_t h = s.value;

@@ -28,7 +28,8 @@ class Repeat final : public testing::EmptyTestEventListener {
 
 }  // namespace
 
-// libsystemc requires this function. Benches that use SystemC start the kernel inside their tests.
+// libsystemc requires an sc_main with C linkage, which this one has not: benches that use SystemC
+// define it in a file of their own (tb/sim/sc_main.cpp), and start the kernel inside their tests.
 int sc_main(int, char**);
 int sc_main(int, char**) { return 0; }
 
