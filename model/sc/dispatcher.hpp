@@ -142,7 +142,8 @@ class Dispatcher {
   void wake(uint32_t lane, uint32_t number, Cycle at) {
     if (at <= now_) {
       at = now_;
-      // In the running cycle only the stages after the current one are still to be stepped.
+      // Only later stages of the lane that is stepped can still run in this cycle. A wake of
+      // another lane counts for the next cycle.
       if (stepping_ ? lane != lane_now_ || number <= number_now_ : at < base_) at = now_ + 1;
     }
     if (at >= base_ + kSlots) {

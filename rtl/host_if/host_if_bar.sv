@@ -3,11 +3,11 @@
 //
 //   write --> registers, MSI-X row, eq_doorbell (a 64-bit one to two), admin_doorbell
 //   read  --> idle --> mux: 64 bits at the offset from each group
-//                       --> push: pick group and half --> host_if_order
+//                       --> push: OR of groups, pick half --> host_if_order
 //
 // Invariants:
 //  1. Reads of other BARs return 0. Writes to other BARs have no effect.
-//  2. An access of another size than 4 or 8 bytes has no effect; a read returns 0.
+//  2. An access not of 4 or 8 bytes, or of 8 at an odd word, has no effect; a read returns 0.
 //  3. Registers are 64-bit words with an enable for each half, so both sizes work everywhere.
 //  4. A newer admin doorbell replaces one that admin has not accepted, so MMIO never waits for
 //     admin.

@@ -396,7 +396,7 @@ module rdmap_atomic #(
   assign msg_o = message;
 
   // --- a fault: until rdmap_core has decided it, no other response to a request is processed
-  logic told_q;   // rdmap_core has taken the fault. lost_result_q: of a result; leave_q: busy ends
+  logic told_q;   // rdmap_core has taken it. lost_result_q: of a result; leave_q: then OpLeave
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       failing_q <= 1'b0;

@@ -31,7 +31,7 @@ module rdmap_resp #(
   // work, from rdmap_core: the list has room for every QP
   input  logic work_valid_i,
   input  logic [15:0] work_qpn_i,
-  // the head of a QP's request queue: requested from rdmap_core, returned later
+  // the head of a QP's request queue: requested (rdmap_core's ready needs valid), returned later
   output logic head_req_valid_o,
   input  logic head_req_ready_i,
   output logic [15:0] head_req_qpn_o,

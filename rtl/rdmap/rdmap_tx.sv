@@ -8,7 +8,7 @@
 // A message's header is sent first, then its beats. The next message is picked with the last beat.
 // Latency: 1 cycle.
 // Throughput: a message of one beat every 2 cycles.
-// Waits for ddp, whose slot is free; a request to our own table also waits for rdmap_local.
+// Waits briefly for ddp (rdmap_core has reserved a slot); requests to our table, for rdmap_local.
 // Siblings: rdmap_core, rdmap_wqe, rdmap_resp, rdmap_term.
 // Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"

@@ -158,6 +158,8 @@ void PayloadOrder::change(const spec::TptChangeCommit& c) {
 
 /// Commit qp_retire 1 does not report whether a Read or an atomic is done. It counts as the oldest
 /// Read if the data of that Read are placed, else as an atomic whose old value was decided.
+/// `why`: nothing if the data are placed; empty if no Read is open or missing() is unsure; else the
+/// violation.
 void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
   if (qp.reads.empty())
     return findings_.differ("a Read of QP {} is done, and no end of a response was judged", qpn);
@@ -284,7 +286,9 @@ void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
       if (due.found) {
         const bool again = due.length != 0 && due.stag == c.stag && due.to == c.tagged_offset;
         due.is_unsure |= again;
-        if (again && due.length != c.length) qp.requests.clear();  // which of the two is unknown
+        // The response may begin at either lookup. If their lengths differ, its end is unknown: no
+        // later request of the QP is judged.
+        if (again && due.length != c.length) qp.requests.clear();
         continue;
       }
       if (qp.requests.empty()) break;

@@ -91,7 +91,7 @@ if(NOT package STREQUAL expected)
   fail("deep/rnic_pkg.sv is not rtl/gen/rnic_pkg.sv with SqSlots = 8 and SqPrefetch = 64")
 endif()
 
-# Each size of docs/spec/sizes.yaml can be given, from its least to its greatest value.
+# Each size of docs/spec/sizes.yaml can be given, at its least and at its greatest value.
 file(STRINGS ${root}/docs/spec/sizes.yaml all REGEX "^  [a-z_]+: {default: ")
 set(count 0)
 foreach(bound min max)

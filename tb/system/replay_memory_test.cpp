@@ -625,8 +625,8 @@ TEST(ReplayKeys, AnImpossibleExpectationIsRefused) {
             "ended, memory, receives, expect, name, note, capture");
 }
 
-/// Refused before anything runs, with the place, the limit and the setting. Played with its default
-/// settings, unless `set` has others.
+/// Why replay refuses the listing (the place, the limit and the setting) or why it fails; "nothing"
+/// if it plays. Played with its default settings, unless `set` has others.
 std::string refused(const Json& listing, const std::vector<std::string>& set = {}) {
   const tb::Folder folder;
   ReplayRequest r;
