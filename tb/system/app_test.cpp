@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,7 @@
 #include "run/wire_use.hpp"
 #include "run/write_watch.hpp"
 #include "settings/config.hpp"
+#include "settings/json_file.hpp"
 #include "settings/words.hpp"
 #include "support/folder.hpp"
 
@@ -392,6 +394,29 @@ TEST(WireUse, IsBytesOverWhatFits) {
   use.pcie(kClient).on_write_issued(1000, w);
   EXPECT_NEAR(use.share(0, 100'000).at("client pcie up"),
               280 * 8 / (sim::PcieConfig{}.gbps() * 100), 1e-9);
+}
+
+// nlohmann's parse with a callback took 16 times as long for 4 times the elements.
+TEST(JsonFile, TakesTimeInProportionToALongList) {
+  const tb::Folder folder;
+  const auto seconds = [&](size_t elements) {
+    const std::string file = folder / "list.json";
+    {
+      std::ofstream out(file);
+      out << R"({"receives": [)";
+      for (size_t i = 0; i < elements; ++i) out << (i == 0 ? "" : ",\n") << R"({"length": 4})";
+      out << "]}";
+    }
+    double least = 1e9;
+    for (int run = 0; run < 3; ++run) {
+      const auto from = std::chrono::steady_clock::now();
+      EXPECT_EQ(read_json(file, "").element_lines.at("receives").size(), elements);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from;
+      least = std::min(least, took.count());
+    }
+    return least;
+  };
+  EXPECT_LT(seconds(16'000) / seconds(4'000), 8);
 }
 
 TEST(Results, LogicIsReadFromWhatDepthPrints) {

@@ -90,41 +90,84 @@ class Lines {
   size_t counted_ = 0, line_ = 1;
 };
 
+/// Notes lines and refuses names that are said twice. Called for each part of the text, when the
+/// parser has just read its byte `taken - 1`. A depth is the number of open objects and lists.
+class LineNotes : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  LineNotes(const std::string& path, std::span<const uint8_t> text, const size_t& taken,
+            JsonLines& out)
+      : path_(path), lines_(text), taken_(taken), out_(out) {}
+
+  bool null() override { return begins(); }
+  bool boolean(bool) override { return begins(); }
+  bool number_integer(number_integer_t) override { return begins(); }
+  bool number_unsigned(number_unsigned_t) override { return begins(); }
+  bool number_float(number_float_t, const string_t&) override { return begins(); }
+  bool string(string_t&) override { return begins(); }
+  bool binary(binary_t&) override { return begins(); }
+  bool start_object(size_t) override {
+    keys_.emplace_back();
+    return opens();
+  }
+  bool start_array(size_t) override { return opens(); }
+  bool end_object() override {
+    keys_.pop_back();
+    --depth_;
+    return true;
+  }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  bool key(string_t& key) override {
+    const size_t line = lines_.of(taken_ - 1);
+    const auto [first, is_new] = keys_.back().try_emplace(key, line);
+    if (!is_new)
+      throw Usage(fmt::format("{}: line {}: {} is said twice, first in line {}", path_, line,
+                              nlohmann::json(key).dump(), first->second));
+    if (depth_ == kDepthOfKeys) {
+      out_.key_lines[key] = line;
+      outermost_ = key;
+    }
+    return true;
+  }
+  // The parser passes its exception by its base class; the caller catches the derived one.
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception& e) override {
+    if (const auto* wrong = dynamic_cast<const nlohmann::json::parse_error*>(&e)) throw *wrong;
+    throw e;
+  }
+
+ private:
+  // Of keys of the outermost object, and of elements of a list in it.
+  static constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
+
+  bool begins() {
+    if (depth_ == kDepthOfElements) out_.element_lines[outermost_].push_back(lines_.of(taken_ - 1));
+    return true;
+  }
+  bool opens() {
+    begins();
+    ++depth_;
+    return true;
+  }
+
+  const std::string& path_;
+  Lines lines_;
+  const size_t& taken_;
+  JsonLines& out_;
+  int depth_ = 0;
+  std::vector<std::map<std::string, size_t>> keys_;  // per open object, with lines
+  std::string outermost_;                            // the current key of the outermost object
+};
+
 }  // namespace
 
+// Two passes: nlohmann's parse with a callback takes quadratic time in the length of a list.
 JsonLines read_json(const std::string& path, const std::string& wanted) {
-  // Depths as the parser's callback counts them: of keys of the outermost object, and of elements
-  // of a list in it.
-  constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
-  using Event = nlohmann::json::parse_event_t;
   const std::vector<uint8_t> text = read_file(path);
   JsonLines l;
   size_t taken = 0;
-  Lines lines(text);
-  std::vector<std::map<std::string, size_t>> keys;  // per open object, with lines
-  std::string outermost;                            // the current key of the outermost object
-  // Called for each part of the text, when the parser has just read its byte `taken - 1`.
-  const auto look = [&](int depth, Event event, const nlohmann::json& parsed) {
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key) {
-      const std::string key = parsed;
-      const size_t line = lines.of(taken - 1);
-      const auto [first, is_new] = keys.back().try_emplace(key, line);
-      if (!is_new)
-        throw Usage(fmt::format("{}: line {}: {} is said twice, first in line {}", path, line,
-                                parsed.dump(), first->second));
-      if (depth == kDepthOfKeys) {
-        l.key_lines[key] = line;
-        outermost = key;
-      }
-    }
-    const bool begins =
-        event == Event::object_start || event == Event::array_start || event == Event::value;
-    if (begins && depth == kDepthOfElements)
-      l.element_lines[outermost].push_back(lines.of(taken - 1));
-    return true;
-  };
+  LineNotes notes(path, text, taken, l);
   const auto refuse = [&](size_t at, std::string_view why) {
     const std::span before = std::span(text).first(std::min(at, text.size()));
     const auto line = std::ranges::find(before.rbegin(), before.rend(), '\n');
@@ -132,8 +175,9 @@ JsonLines read_json(const std::string& path, const std::string& wanted) {
                             1 + (line - before.rbegin()), reason_of(why), wanted));
   };
   try {
-    l.json = nlohmann::json::parse(Reader(text.data(), taken),
-                                   Reader(text.data() + text.size(), taken), look);
+    nlohmann::json::sax_parse(Reader(text.data(), taken), Reader(text.data() + text.size(), taken),
+                              &notes);
+    l.json = nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& e) {
     refuse(std::max<size_t>(e.byte, 1) - 1, e.what());
   } catch (const nlohmann::json::exception& e) {  // a number that no type can hold
