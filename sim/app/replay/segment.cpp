@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "mpa/crc32c.hpp"
+#include "rnic/verbs_types.hpp"
 
 namespace rnic::app {
 
