@@ -260,7 +260,7 @@ struct QpCore {
   Result<void> destroy();
   void end_keys();       // deallocates `windows` and deregisters `regions`
   void free_slots();     // gives IRD and ORD slots back to the manager's pools
-  void forget_events();  // discards the async events of this QP that nobody has read
+  void forget_events();  // discards the async events of this QP that the application has not read
 
   std::shared_ptr<PdCore> pd;
   ContextCore& ctx;

@@ -93,7 +93,8 @@ TYPED_TEST(AdminListTest, IsReadInParts) {
 
 // One long list waits at a time. admin answers in_progress to the create_mr of another long list,
 // and reads nothing of that list. After list_patience (1024) such answers admin forgets the waiting
-// list, and accepts the other one. When the owner continues its list, the count starts again.
+// list, and accepts the refused create_mr. If the owner of the waiting list continues it before
+// that, the count of these answers starts again at 0.
 TYPED_TEST(AdminListTest, AForgottenListKeepsNobodyOut) {
   this->start({20, 20});
   this->must(Op::kCreatePd, 1);

@@ -53,7 +53,8 @@ Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_li
       const bool first = out.empty();
       for (size_t b : {size_t{0}, size_t{0}, back >> 8, back})
         out.push_back(static_cast<uint8_t>(b));
-      if (first) start = 4;  // this marker stands before the length field, to which markers point
+      // A marker counts the bytes back to the FPDU's length field, which follows the first marker.
+      if (first) start = 4;
     }
     out.push_back(plain[i]);
   }
